@@ -3,7 +3,9 @@
 
 Doxygen finds the declarations; their comments are taken from the headers as
 they are, because they are Markdown. One comment may be for several
-declarations: those that follow it without an empty line.
+declarations: those that follow it without an empty line. `\\param NAME`,
+`\\return` and `\\retval CODE` (an error, and when) become tables; those in the
+comment at the start of a header are of all its functions.
 """
 import html
 import os
@@ -55,6 +57,9 @@ class Symbol:
         self.arguments = self.text(element.find("argsstring"))
         self.value = self.text(element.find("initializer"))
         self.is_static = element.get("static") == "yes"
+        self.parameters = [each.findtext("declname")
+                           for each in element.findall("param")
+                           if each.findtext("declname")]
         self.members, self.cases, self.comment = [], [], ""
 
     @staticmethod
@@ -171,6 +176,62 @@ def separate_lists(text):
     return "\n".join(lines).strip()
 
 
+class Contract:
+    """What a comment says of a function besides its text."""
+
+    def __init__(self, comment=""):
+        self.text, self.parameters, self.errors, self.result = "", {}, {}, ""
+        lines, store = [], None
+        for line in comment.splitlines():
+            command = re.match(r"\\(param|retval) (\S+) +(.*)", line)
+            if command:
+                store = (self.parameters if command[1] == "param"
+                         else self.errors, command[2].strip("`"))
+                store[0][store[1]] = command[3]
+            elif line.startswith("\\return "):
+                store = (self.__dict__, "result")
+                self.result = line.removeprefix("\\return ")
+            elif store and line.strip():
+                store[0][store[1]] += " " + line.strip()
+            else:
+                store = None
+                lines.append(line)
+        self.text = "\n".join(lines).strip()
+
+    def add(self, other):
+        """Takes what another comment of the same functions says."""
+        self.text = "\n\n".join(filter(None, [self.text, other.text]))
+        self.parameters.update(other.parameters)
+        self.errors.update(other.errors)
+        self.result = self.result or other.result
+
+
+def fails(symbol):
+    """Whether the function returns a status, alone or in place of a value."""
+    return re.match(r"(static )?((rt::)?(Status|Expected)\b(?!.*&)|"
+                    r"IrisRtStatusCode$)", symbol.type) is not None
+
+
+def undocumented(symbol, common):
+    """What the comment of a function lacks; `common` is of its header."""
+    own = Contract(symbol.comment)
+    if symbol.kind != "function" or symbol.name.startswith(("operator", "~")):
+        return
+    for name in symbol.parameters:
+        if name not in own.parameters and name not in common.parameters:
+            yield f"has no \\param {name}"
+    for name in own.parameters:
+        if name not in symbol.all_parameters:
+            yield f"has no parameter '{name}' of its comment"
+    if symbol.type not in ("", "void", "Status", "rt::Status", "static Status",
+                           "IrisRtStatusCode") and not own.result:
+        yield "has no \\return"
+    # Those of Status.h make statuses.
+    if fails(symbol) and not own.errors and not common.errors and \
+            not symbol.path.endswith("/Status.h"):
+        yield "has no \\retval"
+
+
 def doxygen(headers):
     """The roots of Doxygen's XML for these headers."""
     program = shutil.which("doxygen")
@@ -270,10 +331,22 @@ def case_comment(texts, symbol, name):
 
 
 def missing(found):
-    """The declarations without a comment, as `header:line: name`."""
-    return [f"{each.path}:{each.line}: {each.qualified()} has no comment"
-            for list_ in found.values() for symbol in list_
-            for each in (symbol, *symbol.members) if not each.comment]
+    """What comments lack, as `header:line: name has no ...`."""
+    problems = []
+    for path, list_ in found.items():
+        common = Contract(banner(path))
+        every = [each for symbol in list_ for each in (symbol, *symbol.members)]
+        for each in every:
+            # Several functions may share a comment.
+            each.all_parameters = {
+                name for other in every if other.comment == each.comment
+                for name in other.parameters}
+        for each in every:
+            lacks = ["has no comment"] if not each.comment else \
+                undocumented(each, common)
+            problems += [f"{each.path}:{each.line}: {each.qualified()} {what}"
+                         for what in lacks]
+    return problems
 
 
 def link_names(text, known):
@@ -334,29 +407,55 @@ def groups(members):
     return result
 
 
-def error_link(group, comments, errors):
-    """Where the errors of functions are that do not list their own; `errors`
-    is the anchor of a header that says what every call returns."""
-    fails = any(re.match(r"(?:rt::)?(?:Status|Expected)\b", each.type)
-                for each in group)
-    if not errors or not fails or re.search(r"(?i)\berrors?:|\bfails\b",
-                                            " ".join(comments)):
-        return ""
-    return f"\n\nErrors: [those of every call](#{errors})."
+def code_link(code):
+    """An error code, with a link to its meaning in C++."""
+    return f"`{code}`" if code.startswith("IRIS") else \
+        f"[`{code}`](#statuscode-{code.lower()})"
 
 
-def function_section(group, level, language, errors=""):
+def contract_tables(contract, names=None):
+    """Parameters (of these names), result and errors as Markdown."""
+    parts = []
+    rows = [f"| `{name}` | {cell(contract.parameters[name])} |"
+            for name in names or contract.parameters
+            if name in contract.parameters]
+    if rows:
+        parts.append("\n".join(["| parameter | meaning |", "|---|---|", *rows]))
+    if contract.result:
+        parts.append("**Returns** " + contract.result)
+    rows = [f"| {code_link(code)} | {cell(text)} |"
+            for code, text in contract.errors.items()]
+    if rows:
+        parts.append("\n".join(["| error | when |", "|---|---|", *rows]))
+    return parts
+
+
+def function_contract(group, common):
+    """The tables of functions that share a section."""
+    own = Contract()
+    for comment in dict.fromkeys(each.comment for each in group):
+        own.add(Contract(comment))
+    names = list(dict.fromkeys(name for each in group
+                               for name in each.parameters))
+    own.parameters = {**common.parameters, **own.parameters}
+    parts = [own.text, *contract_tables(own, names or ["-"])]
+    if common.errors and any(fails(each) for each in group):
+        more = "More errors" if own.errors else "Errors"
+        parts.append(f"{more}: [those of every call](#{common.anchor}).")
+    return "\n\n".join(filter(None, parts))
+
+
+def function_section(group, level, language, common):
     """One section for functions that share a comment; an anchor for each."""
     names = list(dict.fromkeys(each.qualified() for each in group))
     heading = "#" * level + " " + ", ".join(f"`{name}`" for name in names)
     code = "\n".join(each.signature() for each in group)
-    comments = dict.fromkeys(each.comment for each in group if each.comment)
     marks = "".join(anchor(name) for name in names)
     return (f"{heading}\n\n{marks}\n\n```{language}\n{code}\n```\n\n" +
-            "\n\n".join(comments) + error_link(group, comments, errors) + "\n")
+            function_contract(group, common) + "\n")
 
 
-def class_section(symbol, language, errors=""):
+def class_section(symbol, language, common):
     name = symbol.qualified()
     parts = [f"### `{name}`\n", f"{anchor(name)}\n"]
     if symbol.comment:
@@ -370,7 +469,7 @@ def class_section(symbol, language, errors=""):
             parts.append(case_table(each))
     functions = groups([each for each in symbol.members
                         if each.kind in ("function", "typedef")])
-    parts += [function_section(group, 4, language, errors)
+    parts += [function_section(group, 4, language, common)
               for group in functions]
     return "\n".join(parts)
 
@@ -383,28 +482,32 @@ def macro_section(symbol, language):
             f"{symbol.arguments}{value}\n```\n\n{symbol.comment}\n")
 
 
-def section(group, language, errors=""):
+def section(group, language, common):
     symbol = group[0]
     if symbol.kind in ("class", "struct"):
-        return class_section(symbol, language, errors)
+        return class_section(symbol, language, common)
     if symbol.kind == "enum":
         return (f"### `{symbol.name}`\n\n{anchor(symbol.name)}\n\n"
                 f"{symbol.comment}\n\n{case_table(symbol)}")
     if symbol.kind == "define":
         return macro_section(symbol, language)
-    return function_section(group, 3, language)
+    return function_section(group, 3, language, common)
 
 
-def prose(path, language):
-    """The comment at a header's start; an indented paragraph is an example."""
-    banner = re.match(r"((?:\s*//[^\n]*\n|\s*/\*.*?\*/\n)+)", pages.read(path),
+def banner(path):
+    """The comment at a header's start."""
+    text = re.match(r"((?:\s*//[^\n]*\n|\s*/\*.*?\*/\n)+)", pages.read(path),
                       re.S)[1]
     lines = [re.sub(r"^\s*(?:///?|/?\*+/?) ?", "", line).rstrip().removesuffix(
-        "*/").rstrip() for line in banner.splitlines()]
-    lines = [line for line in lines if "SPDX" not in line and
-             "===" not in line]
+        "*/").rstrip() for line in text.splitlines()]
+    return "\n".join(line for line in lines if "SPDX" not in line and
+                     "===" not in line).strip("\n")
+
+
+def prose(text, language):
+    """A header's comment as Markdown; an indented paragraph is an example."""
     result = []
-    for part in re.split(r"\n{2,}", "\n".join(lines).strip("\n")):
+    for part in re.split(r"\n{2,}", text):
         is_code = all(line.startswith("  ") for line in part.splitlines())
         result.append(f"```{language}\n{textwrap.dedent(part)}\n```"
                       if is_code else separate_lists(part))
@@ -413,17 +516,21 @@ def prose(path, language):
 
 def header_section(path, list_, language, known):
     parts, functions = [], []
-    name, banner = path.split("include/", 1)[1], prose(path, language)
-    errors = pages.slug(name) if re.search(r"(?m)^Errors\b", banner) else ""
+    name, common = path.split("include/", 1)[1], Contract(banner(path))
+    common.anchor = pages.slug(name)
+    introduction = "\n\n".join(
+        [link_names(prose(common.text, language), known),
+         *(link_names(part, known) for part in contract_tables(common))])
     for symbol in list_:
         if symbol.kind in ("function", "typedef", "variable"):
             functions.append(symbol)
             continue
-        parts += [section(group, language) for group in groups(functions)]
+        parts += [section(group, language, common)
+                  for group in groups(functions)]
         functions = []
-        parts.append(section([symbol], language, errors))
-    parts += [section(group, language) for group in groups(functions)]
-    return (f"## `{name}`\n\n{link_names(banner, known)}\n\n"
+        parts.append(section([symbol], language, common))
+    parts += [section(group, language, common) for group in groups(functions)]
+    return (f"## `{name}`\n\n{introduction}\n\n"
             + "\n".join(parts))
 
 

@@ -14,8 +14,31 @@
  * Functions return an IrisRtStatusCode; irisrtLastError() returns the message
  * of the last failure on the calling thread.  Operations take device memory
  * and are stream-ordered; stream 0 is the world's default stream.  All ranks of
- * a communicator call the same operations in the same order.  `config` may be
- * NULL.
+ * a communicator call the same operations in the same order.
+ *
+ * \param world the world, which must outlive what is created with it
+ * \param comm the communicator, from iriscclCommCreate
+ * \param in the input, in device memory, aligned to its elements
+ * \param out the output, in device memory, aligned to its elements
+ * \param count the number of elements that one rank contributes or receives
+ * \param type the type of the elements
+ * \param reduction how the elements are combined
+ * \param root the index in the group of the rank that has or gets the data
+ * \param peer the index in the group of the other rank
+ * \param stream the stream on which the kernel is enqueued; 0: the default
+ *   stream
+ * \param config the config, the same on all ranks; NULL: selected
+ * \param package the package, from irisrtPackageOpen
+ * \param matmul the matmul, from iriscclMatmulCreate
+ * \retval IRISRT_INVALID_ARGUMENT an argument is invalid: a NULL handle or
+ *   buffer, a buffer that is not aligned or overlaps the other one, an index
+ *   beyond the group, a config that no kernel supports
+ * \retval IRISRT_FAILED_PRECONDITION this rank is not part of the group, a
+ *   kernel is missing during a capture, or the ranks' calls differ
+ * \retval IRISRT_UNAVAILABLE the kernel is in no package, and there is no
+ *   compiler
+ * \retval IRISRT_TIMEOUT a time limit expired, on this rank or a peer
+ * \retval IRISRT_ABORTED another rank failed or ended
  */
 #ifndef IRIS_CCL_H
 #define IRIS_CCL_H
@@ -120,16 +143,21 @@ typedef struct IrisCclCommOptions {
   const char *compiler;
 } IrisCclCommOptions;
 
-/* Collective over the world. `options` may be NULL. The world must outlive the
- * communicator. */
+/* Creates a communicator. Collective over the world.
+ * \param options the options; NULL for the defaults
+ * \param comm receives the communicator; NULL after an error
+ * \retval IRISRT_OUT_OF_MEMORY the heap has no room for the workspace */
 IRISRT_API IrisRtStatusCode iriscclCommCreate(IrisRtWorld *world,
                                               const IrisCclCommOptions *options,
                                               IrisCclComm **comm);
-/* Collective over the world. Invalidates the handle even if it fails. */
+/* Destroys a communicator and frees its workspace. Collective over the world.
+ * Invalidates the handle even if it fails.
+ * \param comm the communicator; NULL is success */
 IRISRT_API IrisRtStatusCode iriscclCommDestroy(IrisCclComm *comm);
-/* The number of ranks; 0 for NULL. */
+/* \return the number of ranks of the group; 0 for NULL */
 IRISRT_API uint32_t iriscclCommSize(const IrisCclComm *comm);
-/* The index of this rank in the group; -1 if it is not part of the group. */
+/* \return the index of this rank in the group; -1 if it is not part of the
+ *   group, or for NULL */
 IRISRT_API int32_t iriscclCommIndex(const IrisCclComm *comm);
 /* Adds the kernels of a package that was compiled ahead of time. */
 IRISRT_API IrisRtStatusCode iriscclCommAddPackage(IrisCclComm *comm,
@@ -140,7 +168,9 @@ IRISRT_API IrisRtStatusCode iriscclCommAddPackage(IrisCclComm *comm,
 IRISRT_API IrisRtStatusCode iriscclAddPackage(const IrisRtPackage *package);
 /* Loads the kernels for calls of `op` with this config and placement. Required
  * before a capture, during which no kernel can be loaded. Collective over the
- * ranks of the communicator. */
+ * ranks of the communicator.
+ * \param op the operation
+ * \param placement where the buffers of the calls are */
 IRISRT_API IrisRtStatusCode iriscclPrepare(IrisCclComm *comm, IrisCclOp op,
                                            IrisCclType type,
                                            IrisCclReduction reduction,
@@ -219,10 +249,18 @@ IRISRT_API IrisRtStatusCode iriscclRecv(IrisCclComm *comm, void *out,
                                         size_t count, IrisCclType type,
                                         uint32_t peer, uint64_t stream,
                                         const IrisCclConfig *config);
-/* Chunks of any length, as MPI_Alltoallv and MPI_Allgatherv. `counts` and
- * `offsets` are device memory, an entry for every member, in rows
- * of `rowElements` elements; `inSize` and `outSize` are the elements of the
- * buffers, the same on all members. */
+/* Chunks of any length, as MPI_Alltoallv and MPI_Allgatherv. Counts and offsets
+ * are device memory, an entry for every member, in rows of `rowElements`
+ * elements.
+ * \param inSize the elements of the input, the same on all members
+ * \param inCounts the rows of the input's chunks
+ * \param inOffsets the first rows of the input's chunks
+ * \param outSize the elements of the output, the same on all members
+ * \param outCounts the rows of the output's chunks
+ * \param outOffsets the first rows of the output's chunks
+ * \param counts the rows of the output's chunks, the same on all members
+ * \param offsets the first rows of the output's chunks
+ * \param rowElements the elements of a row */
 IRISRT_API IrisRtStatusCode iriscclAllToAllV(
     IrisCclComm *comm, const void *in, size_t inSize, const int64_t *inCounts,
     const int64_t *inOffsets, void *out, size_t outSize,
@@ -302,19 +340,30 @@ typedef struct IrisCclMatmulProblem {
 /* The handle of a matmul. */
 typedef struct IrisCclMatmul IrisCclMatmul;
 
-/* Collective over the world, which must outlive the matmul. */
+/* Compiles or finds the kernels of a matmul, and allocates its workspace.
+ * Collective over the world.
+ * \param problem the operation, its sizes and types, and its config
+ * \param matmul receives the matmul; NULL after an error
+ * \retval IRISRT_OUT_OF_MEMORY the heap has no room for the workspace */
 IRISRT_API IrisRtStatusCode
 iriscclMatmulCreate(IrisRtWorld *world, const IrisCclMatmulProblem *problem,
                     IrisCclMatmul **matmul);
-/* Collective over the world. Invalidates the handle even if it fails. */
+/* Destroys a matmul and frees its workspace. Collective over the world.
+ * Invalidates the handle even if it fails.
+ * \param matmul the matmul; NULL is success */
 IRISRT_API IrisRtStatusCode iriscclMatmulDestroy(IrisCclMatmul *matmul);
 /* c = activation(scale * a * b + bias). All matrices are on the symmetric heap.
- * `bias` and `scale` are ignored if the problem does not have them. */
+ * \param a the left operand; IrisCclMatmulKind has the shapes
+ * \param b the right operand
+ * \param c the result
+ * \param bias the bias, of the result's type; ignored if the problem has none
+ * \param scale the factor of the result; ignored if the problem has none */
 IRISRT_API IrisRtStatusCode iriscclMatmulRun(IrisCclMatmul *matmul,
                                              const void *a, const void *b,
                                              void *c, const void *bias,
                                              float scale, uint64_t stream);
-/* Bytes of heap that the matmul holds on every rank; 0 for NULL. */
+/* \return the bytes of heap that the matmul holds on every rank, without the
+ *   matrices; 0 for NULL */
 IRISRT_API uint64_t iriscclMatmulSharedBytes(const IrisCclMatmul *matmul);
 
 /* The config of a matmul. The strings live as long as the matmul. */
@@ -331,11 +380,12 @@ typedef struct IrisCclMatmulConfig {
   int64_t tilesPerCommProgram, splitK;
 } IrisCclMatmulConfig;
 
-/* The complete config, including selected fields. */
+/* Copies the complete config, including selected fields.
+ * \param config receives the config; its structBytes must be set */
 IRISRT_API IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
                                                    IrisCclMatmulConfig *config);
-/* The selected config and the reason, in one line; lives as long as the matmul.
- * "" for NULL. */
+/* \return the selected config and the reason, in one line, valid as long as the
+ *   matmul; "" for NULL */
 IRISRT_API const char *iriscclMatmulExplain(const IrisCclMatmul *matmul);
 
 #ifdef __cplusplus

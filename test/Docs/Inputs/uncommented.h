@@ -25,4 +25,11 @@ private:
 
 uint64_t area(const Shape &shape);
 
+/// Scales a shape.
+/// \param factor the factor
+Shape scale(uint32_t by);
+
+/// Checks a shape.
+Status check(const Shape &shape);
+
 } // namespace iris::rt

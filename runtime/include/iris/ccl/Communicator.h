@@ -38,11 +38,27 @@
 // load their kernel without synchronization.  prepare() loads kernels ahead of
 // time, which is required before a capture.
 //
-// Errors: invalidArgument for invalid arguments; failedPrecondition if this
-// rank is not part of the group, a kernel is missing during a capture, or the
-// ranks' calls differ; unavailable and invalidArgument from the compiler; and
-// the error of a failed world.  With IRIS_CHECK_COLLECTIVES=1 the ranks compare
-// every call on the host and report the difference.
+// A failed world returns its error from every call.  With
+// IRIS_CHECK_COLLECTIVES=1 the ranks compare every call on the host and report
+// the difference.
+//
+// \param in the input; null if this rank has none
+// \param out the output; null if this rank has none
+// \param count the number of elements that one rank contributes or receives
+// \param dtype the type of the elements
+// \param reduce how the elements are combined
+// \param root the index in the group of the rank that has or gets the data
+// \param peer the index in the group of the other rank
+// \param stream the stream on which the kernel is enqueued
+// \param config the config, the same on all ranks; null: selected
+// \retval invalidArgument an argument is invalid: a buffer that is null, not
+//   aligned or overlaps the other one, an index beyond the group, a config that
+//   no kernel supports
+// \retval failedPrecondition this rank is not part of the group, a kernel is
+//   missing during a capture, or the ranks' calls differ
+// \retval unavailable the kernel is in no package, and there is no compiler
+// \retval timeout a time limit expired, on this rank or a peer
+// \retval aborted another rank failed or ended
 #ifndef IRIS_CCL_COMMUNICATOR_H
 #define IRIS_CCL_COMMUNICATOR_H
 
@@ -132,8 +148,11 @@ struct Call {
 class Communicator {
 public:
   /// Collective over the world: all its ranks pass the same options, also ranks
-  /// outside the group, which get a communicator whose operations fail. The
-  /// world must outlive the communicator.
+  /// outside the group, which get a communicator whose operations fail.
+  /// \param world the world, which must outlive the communicator
+  /// \param options the options, the same on all ranks
+  /// \return the communicator
+  /// \retval outOfMemory the heap has no room for the workspace
   static rt::Expected<std::unique_ptr<Communicator>>
   create(rt::World &world, const CommunicatorOptions &options = {});
   /// Without destroy(), the workspace stays allocated until the world ends.
@@ -145,18 +164,20 @@ public:
   /// Kernels that still run can finish.
   rt::Status destroy();
 
-  /// The number of ranks of the group.
+  /// \return the number of ranks of the group
   uint32_t size() const;
-  /// The index of this rank in the group; -1 if it is not part of the group.
+  /// \return the index of this rank in the group; -1 if it is not part of it
   int32_t index() const;
-  /// Whether this rank is part of the group.
+  /// \return whether this rank is part of the group
   bool isMember() const { return index() >= 0; }
-  /// The ranks of the group.
+  /// \return the ranks of the group
   const rt::Group &group() const;
 
   /// Adds the kernels of a package that was compiled ahead of time, for
   /// instance by CMake's iris_add_collectives. All ranks add the same packages
   /// before the first use of their kernels.
+  /// \param path the path of its file
+  /// \param package the package in memory
   rt::Status addPackage(const std::string &path);
   rt::Status addPackage(const rt::Package &package);
 
@@ -168,12 +189,15 @@ public:
   ///  * with Placement::anywhere, also the staged form of each kernel.
   /// `dtype` and `reduce` matter only for operations that reduce.  Collective
   /// over the group: an error on one rank is returned on all of them.
+  /// \param op the operation
+  /// \param placement where the buffers of the calls are
   rt::Status prepare(Op op, DType dtype = DType::i8,
                      ReduceOp reduce = ReduceOp::sum,
                      const Config *config = nullptr,
                      Placement placement = Placement::onHeap);
 
   /// Runs the operation `call.op`, as the method of that name below.
+  /// \param call the operation and its arguments
   rt::Status run(const Call &call);
 
   /// out[size * count] gets all ranks' in[count], ordered by index.
@@ -201,7 +225,11 @@ public:
   /// allGather with counts, as MPI_Allgatherv: the rank with index i
   /// contributes outChunks.counts[i] rows, which are stored in `out` at
   /// outChunks.offsets[i].  All ranks pass the same counts; offsets may differ.
-  /// Sizes and errors are those of allToAllV.
+  /// The rest is as in allToAllV.
+  /// \param inSize the elements of the input, equal on all ranks
+  /// \param outSize the elements of the output, equal on all ranks
+  /// \param outChunks the rows of the output's chunks
+  /// \param rowElements the elements of a row
   rt::Status allGatherV(const void *in, size_t inSize, void *out,
                         size_t outSize, const ChunkTable &outChunks,
                         size_t rowElements, DType dtype, rt::Stream stream = {},
@@ -211,10 +239,14 @@ public:
   /// inChunks.offsets[i] are sent to the rank with index i, and
   /// outChunks.counts[i] rows from it are stored in `out` at
   /// outChunks.offsets[i].  The sender's count equals the receiver's, and the
-  /// chunks of `out` do not overlap.  `inSize` and `outSize` are the elements
-  /// of the buffers, equal on all ranks.  A count or an offset beyond them, or
-  /// a pair of counts that differ, fails the world before anything is stored
+  /// chunks of `out` do not overlap.  A count or an offset beyond the buffers,
+  /// or a pair of counts that differ, fails the world before anything is stored
   /// there.  The buffers do not overlap.
+  /// \param inSize the elements of the input, equal on all ranks
+  /// \param inChunks the rows of the input's chunks
+  /// \param outSize the elements of the output, equal on all ranks
+  /// \param outChunks the rows of the output's chunks
+  /// \param rowElements the elements of a row
   rt::Status allToAllV(const void *in, size_t inSize,
                        const ChunkTable &inChunks, void *out, size_t outSize,
                        const ChunkTable &outChunks, size_t rowElements,

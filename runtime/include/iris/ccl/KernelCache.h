@@ -19,16 +19,24 @@
 #pragma GCC visibility push(default)
 namespace iris::ccl {
 
-/// The .mlir module from which iris-compile generates the kernel of a call, for
-/// communicators with the default workspace. Compile it to a package for
-/// machines without a compiler (Communicator::addPackage).
+/// Writes the .mlir module from which iris-compile generates the kernel of a
+/// call, for communicators with the default workspace. Compile it to a package
+/// for machines without a compiler (Communicator::addPackage).
+/// \param op the operation
+/// \param dtype the type of the elements, for operations that reduce
+/// \param reduce how the elements are combined, for operations that reduce
+/// \param groupSize the number of ranks of the group
+/// \param config the config, with a variant
+/// \return the module's text
 std::string kernelSource(Op op, DType dtype, ReduceOp reduce,
                          uint32_t groupSize, const Config &config);
 
 /// The source of a kernel.
 enum class Origin { memory, registered, disk, compiled };
 
-/// "memory", "a registered package", "disk", "the compiler".
+/// Names an origin.
+/// \param origin the origin
+/// \return "memory", "a registered package", "disk", "the compiler"
 const char *originName(Origin origin);
 
 /// Options of a KernelCache.
@@ -78,23 +86,29 @@ struct CompiledKernel {
 /// processes its directory.
 class KernelCache {
 public:
-  /// Creates a cache with these options; files are read when they are needed.
+  /// Creates a cache; files are read when they are needed.
+  /// \param options the directory, its size, and the compiler
   explicit KernelCache(KernelCacheOptions options = {});
   /// Leaves the files on disk.
   ~KernelCache();
   KernelCache(const KernelCache &) = delete;
   KernelCache &operator=(const KernelCache &) = delete;
 
-  /// The cache with default options that this process shares.
+  /// \return the cache with default options that this process shares
   static std::shared_ptr<KernelCache> shared();
 
   /// Registers a package's kernels; they take precedence over those on disk.
+  /// \param package the package, of which the cache keeps a copy
   void add(const rt::Package &package);
 
   /// Finds the kernel or compiles it. Replaces a file that is damaged or
-  /// belongs to another user. Errors: failedPrecondition if other users can
-  /// access the directory, unavailable if the compiler cannot run,
-  /// invalidArgument with its message if it rejects the source.
+  /// belongs to another user.
+  /// \param request the source of the kernel, and the device's target
+  /// \return the kernel in a package, not loaded
+  /// \retval failedPrecondition other users can access the directory
+  /// \retval unavailable the compiler cannot run
+  /// \retval invalidArgument the compiler rejects the source; with its message
+  /// \retval timeout the compiler takes longer than compileLimit
   rt::Expected<CompiledKernel> find(const KernelRequest &request);
 
 private:

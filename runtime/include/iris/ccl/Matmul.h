@@ -19,10 +19,14 @@
 //
 // Matrices are on the symmetric heap, at the same offset on all ranks.
 //
-// Errors: invalidArgument for a problem, config or buffer that is not possible;
-// failedPrecondition if the device lacks what the variant needs, or after
-// destroy(); unavailable and invalidArgument from the compiler; and the error
-// of a failed world.
+// A failed world returns its error from every call.
+//
+// \param problem the operation, its sizes and types, and its config
+// \retval invalidArgument a problem, config or buffer is not possible
+// \retval failedPrecondition the device lacks what the variant needs, or the
+//   matmul was destroyed
+// \retval unavailable a kernel is in no package, and there is no compiler
+// \retval aborted another rank failed or ended
 #ifndef IRIS_CCL_MATMUL_H
 #define IRIS_CCL_MATMUL_H
 
@@ -124,15 +128,20 @@ struct Epilogue {
   float scale = 1;
 };
 
-/// The .mlir module from which iris-compile generates the kernel for groups of
-/// that size.
+/// Writes the .mlir module from which iris-compile generates the kernel.
+/// \param groupSize the number of ranks
+/// \return the module's text
 std::string kernelSource(const MatmulProblem &problem, uint32_t groupSize);
 
 /// A compiled matmul of one problem, and its workspace.
 class Matmul {
 public:
   /// Collective over the world. An error on one rank, also of its compiler, is
-  /// returned on all ranks. The world must outlive the Matmul.
+  /// returned on all ranks.
+  /// \param world the world, which must outlive the Matmul
+  /// \param cache the source of kernels; null: KernelCache::shared()
+  /// \return the matmul
+  /// \retval outOfMemory the heap has no room for the workspace
   static rt::Expected<std::unique_ptr<Matmul>>
   create(rt::World &world, const MatmulProblem &problem,
          std::shared_ptr<KernelCache> cache = nullptr);
@@ -144,16 +153,22 @@ public:
   /// Frees the workspace. Collective over the world.
   rt::Status destroy();
 
-  /// c = activation(scale * a * b + bias).
+  /// Computes c = activation(scale * a * b + bias); MatmulKind has the shapes.
+  /// \param a the left operand, on the heap
+  /// \param b the right operand, on the heap
+  /// \param c the result, on the heap
+  /// \param epilogue the bias and the scale, if the problem has them
+  /// \param stream the stream on which the kernels are enqueued
   rt::Status run(const void *a, const void *b, void *c,
                  const Epilogue &epilogue = {}, rt::Stream stream = {});
 
-  /// Bytes of heap that it holds on every rank, in addition to the matrices.
+  /// \return bytes of heap that it holds on every rank, in addition to the
+  ///   matrices
   uint64_t sharedBytes() const;
 
-  /// The complete config, including selected fields.
+  /// \return the complete config, including selected fields
   const MatmulConfig &config() const;
-  /// The selected config and the reason, in one line.
+  /// \return the selected config and the reason, in one line
   const std::string &explain() const;
 
 private:

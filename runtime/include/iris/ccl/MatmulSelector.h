@@ -4,6 +4,11 @@
 // Selects the fields of a matmul's config that the caller leaves open: from the
 // table entry for exactly this problem if there is one, else by the cost model
 // (docs/guides/tuning.md).
+//
+// \param tuningKey the problem, the number of ranks and the device
+// \param kind the operation of the matmul
+// \param variant the name of a variant
+// \param path the path of the file
 #ifndef IRIS_CCL_MATMULSELECTOR_H
 #define IRIS_CCL_MATMULSELECTOR_H
 
@@ -67,78 +72,105 @@ struct MatmulEntry {
 /// Tuned matmuls: the built-in table, or the file named by IRIS_MATMUL_TABLE.
 class MatmulTable {
 public:
-  /// The built-in table.
+  /// \return the built-in table
   static const MatmulTable &builtIn();
-  /// The table that the environment names, read once; empty if there is none.
+  /// \return the table that the environment names, read once; empty if there is
+  ///   none
   static const rt::Expected<MatmulTable> &fromEnvironment();
-  /// Parses one JSON object per line; `name` is for messages.
+  /// Parses a table.
+  /// \param text one JSON object per line
+  /// \param name what messages call the text
+  /// \return the table
+  /// \retval invalidArgument a line is no entry; the message has its number
   static rt::Expected<MatmulTable> parse(const std::string &text,
                                          const std::string &name);
   /// Reads a regular file of this user that no other user can read or write.
+  /// \return the table
+  /// \retval invalidArgument the file cannot be read, or is no table
+  /// \retval failedPrecondition other users can access the file
   static rt::Expected<MatmulTable> read(const std::string &path);
 
-  /// The entry of exactly this problem; null if there is none.
+  /// \return the entry of exactly this problem; null if there is none
   const MatmulEntry *find(const MatmulTuningKey &tuningKey) const;
-  /// Replaces the entry of the same problem.
+  /// Adds an entry, or replaces that of the same problem.
+  /// \param entry the entry
   void add(const MatmulEntry &entry);
-  /// The entries as parse() reads them.
+  /// \return the entries as parse() reads them
   std::string text() const;
   /// Atomically replaces the file; its mode is 0600.
+  /// \retval unavailable the file cannot be written
   rt::Status write(const std::string &path) const;
-  /// The number of entries.
+  /// \return the number of entries
   size_t size() const { return entries_.size(); }
 
 private:
   std::vector<MatmulEntry> entries_;
 };
 
-/// The variants of a kind: "hbm_buffer", ..., "unfused".
+/// \return the variants of a kind: "hbm_buffer", ..., "unfused"
 const std::vector<std::string> &variantsOf(MatmulKind kind);
 
-/// Whether a variant has communication programs (num_fetch_programs).
+/// \return whether a variant has communication programs (num_fetch_programs)
 bool hasCommPrograms(MatmulKind kind, const std::string &variant);
-/// Whether its communication programs move k-steps with a flag each
-/// (k_per_flag, num_fetch_stages, first_stage_fetch_programs, staged_layout).
+/// \return whether its communication programs move k-steps with a flag each
+///   (k_per_flag, num_fetch_stages, first_stage_fetch_programs, staged_layout)
 bool hasUnits(MatmulKind kind, const std::string &variant);
 
-/// Whether several programs may share the k-steps of a tile (split_k).
+/// \return whether several programs may share the k-steps of a tile (split_k)
 bool hasSplits(MatmulKind kind, const std::string &variant);
 
-/// Whether partial sums are added up in the result, whose type must then be the
-/// accumulator's.
+/// \return whether partial sums are added up in the result, whose type must
+///   then be the accumulator's
 bool addsInResult(MatmulKind kind, const std::string &variant);
 
-/// "all_gather_matmul"; "unknown" for an invalid value.
+/// \return the name of a kind: "all_gather_matmul"; "unknown" for an invalid
+///   value
 const char *kindName(MatmulKind kind);
 
-/// Fails if the device lacks what the config's variant needs, such as copies
+/// Checks that the device has what the config's variant needs, such as copies
 /// beside a kernel.
+/// \retval failedPrecondition the device lacks it
 rt::Status checkDevice(const MatmulTuningKey &tuningKey);
 
-/// Completes the problem's config. Fails if no possible config matches it.
+/// Completes the problem's config.
+/// \return the config and the reason
+/// \retval invalidArgument no possible config matches the problem's
 rt::Expected<MatmulChoice> select(const MatmulTuningKey &tuningKey);
 
-/// The candidates that match the problem's config, fastest first; select()
-/// takes the first one if the tables have no entry.
+/// Estimates the times of all candidates; select() takes the first one if the
+/// tables have no entry.
+/// \return the candidates that match the problem's config, fastest first
 std::vector<MatmulEstimate> estimates(const MatmulTuningKey &tuningKey);
 
-/// Candidates for tuning: the best one of each variant, then others.
+/// Lists candidates for tuning.
+/// \param most the maximum number of candidates
+/// \return the best one of each variant, then others
 std::vector<MatmulConfig> tuningCandidates(const MatmulTuningKey &tuningKey,
                                            size_t most);
 
-/// "hbm_buffer, tile 128x256x64, 8 warps, 132 programs, 16 fetch".
+/// Describes a config.
+/// \param config the config
+/// \return "hbm_buffer, tile 128x256x64, 8 warps, 132 programs, 16 fetch"
 std::string describe(const MatmulConfig &config);
 
-/// The source of the model's parameters for a target.
+/// Finds out where the model's parameters for a target come from.
+/// \param device the kind of device
+/// \param target "sm_90a", "gfx942"; empty: that of the attributes
+/// \param attributes the device's attributes; null: the first GPU of the target
+///   that has a cost model
+/// \return the source, in words
 std::string matmulModelSource(rt::DeviceKind device, const std::string &target,
                               const rt::DeviceAttributes *attributes = nullptr);
 
-/// The .mlir modules of all kernels that a matmul with a complete config uses,
-/// for packages for machines without a compiler.
+/// Writes the .mlir modules of all kernels that a matmul with a complete config
+/// uses, for packages for machines without a compiler.
+/// \return the texts of the modules
 std::vector<std::string> kernelSources(const MatmulTuningKey &tuningKey);
 
-/// Bytes of heap that the matmul holds on every rank, in addition to the
-/// matrices.
+/// Computes the bytes of heap that the matmul holds on every rank, in addition
+/// to the matrices.
+/// \return the bytes
+/// \retval invalidArgument no possible config matches the problem's
 rt::Expected<uint64_t> sharedBytes(const MatmulTuningKey &tuningKey);
 
 } // namespace iris::ccl

@@ -2,6 +2,11 @@
 //===- Selector.h - Selection of collective configs -------------*- C++ -*-===//
 //
 // Selects the config of a collective by the cost model (docs/guides/tuning.md).
+//
+// \param tuningKey the properties of the call
+// \param device the kind of device
+// \param attributes the device's attributes (World::deviceAttributes); null:
+//   the first GPU of the kind that has a cost model
 #ifndef IRIS_CCL_SELECTOR_H
 #define IRIS_CCL_SELECTOR_H
 
@@ -49,6 +54,7 @@ struct Choice {
 
 /// Selects the config with the lowest estimated time, with the fewest programs
 /// that reach nearly that time.
+/// \return the config and the reason
 Choice select(const TuningKey &tuningKey);
 
 /// The estimated time of a call with a config.
@@ -58,24 +64,30 @@ struct Estimate {
   double us = 0;
 };
 
-/// One estimate for each kernel, with its selected number of programs, fastest
-/// first.
+/// Estimates the time of each kernel, with its selected number of programs.
+/// \return one estimate for each kernel, fastest first
 std::vector<Estimate> estimates(const TuningKey &tuningKey);
 
-/// "two_shot, tile 2048, 8 warps, 64 programs".
+/// Describes a config.
+/// \param config the config
+/// \return "two_shot, tile 2048, 8 warps, 64 programs"
 std::string describe(const Config &config);
 
-/// The source of the model's parameters for a device.
+/// \return the source of the model's parameters for a device, in words
 std::string choiceSource(rt::DeviceKind device,
                          const rt::DeviceAttributes *attributes = nullptr);
 
-/// Fails if IRIS_COST_MODEL names a file that is not a cost model of that kind
-/// of device.
+/// Checks the file that IRIS_COST_MODEL names.
+/// \retval invalidArgument it is not a cost model of that kind of device
 rt::Status checkCostModel(rt::DeviceKind device);
 
-/// Every kernel that select() may return for `op` on the device in a group of
-/// any size, for buffers on the heap or not: the kernels that prepare() loads.
-/// The number of programs is 0, as each kernel serves any number.
+/// Lists every kernel that select() may return for an operation in a group of
+/// any size: the kernels that prepare() loads.
+/// \param op the operation
+/// \param dtype the type of the elements
+/// \param onHeap whether both buffers are on the symmetric heap
+/// \return the configs; the number of programs is 0, as each kernel serves any
+///   number
 std::vector<Config>
 candidates(Op op, DType dtype, rt::DeviceKind device, bool onHeap = true,
            const rt::DeviceAttributes *attributes = nullptr);

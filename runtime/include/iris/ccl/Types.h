@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Operations, element types, reductions and configs of the collectives.
+//
+// \param op the operation
+// \param dtype the type of the elements
+// \param reduce how the elements are combined
 #ifndef IRIS_CCL_TYPES_H
 #define IRIS_CCL_TYPES_H
 
@@ -24,11 +28,11 @@ enum class Op : int32_t {
 #include "iris/Plan/Collectives.def"
 };
 
-/// The operation's row of the table; null for an invalid value.
+/// \return the operation's row of the table; null for an invalid value
 constexpr const plan::Collective *findCollective(Op op) {
   return plan::findCollective(static_cast<int32_t>(op));
 }
-/// The same for a valid value.
+/// \return the same for a valid value
 constexpr const plan::Collective &getCollective(Op op) {
   return plan::getCollective(static_cast<plan::CollectiveKind>(op));
 }
@@ -78,16 +82,19 @@ inline constexpr DType dtypeOf = [] {
 /// accumulate in f32.  The values are those of the C API.
 enum class ReduceOp : int32_t { sum = 0, prod, min, max, avg };
 
-/// "all_gather", "bf16", "sum"; "unknown" for a value that is none of them.
+/// \return the name of an operation: "all_gather"; "unknown" for another value
 std::string_view opName(Op op);
+/// \return the name of a type: "bf16"; "unknown" for another value
 std::string_view dtypeName(DType dtype);
+/// \return the name of a reduction: "sum"; "unknown" for another value
 std::string_view reduceOpName(ReduceOp reduce);
 
-/// Bytes of one element; 0 for a value that is no DType.
+/// \return the bytes of one element; 0 for a value that is no DType
 uint32_t dtypeBytes(DType dtype);
 
-/// Whether the operation combines elements, and whether it has a root or peer.
+/// \return whether the operation combines elements
 bool reduces(Op op);
+/// \return whether the operation has a root or a peer
 bool hasRoot(Op op);
 
 /// The config of a collective.  Fields that are empty or 0 are chosen by the
@@ -116,13 +123,19 @@ struct Config {
   }
 };
 
-/// The variants of an operation.
+/// \return the names of an operation's variants
 const std::vector<std::string> &variantsOf(Op op);
 
-/// Whether a variant has a staged form, for buffers that peers cannot access.
+/// Finds out whether a variant has a staged form, for buffers that peers cannot
+/// access.
+/// \param variant the name of a variant
+/// \return whether it has; false if the operation has no such variant
 bool hasStagedForm(Op op, const std::string &variant);
 
-/// An error that names the value and what is allowed, or success.
+/// Checks the fields of a config.
+/// \param config the config
+/// \retval invalidArgument a field has a value that no kernel of the operation
+///   supports; the message says what is allowed
 rt::Status checkConfig(Op op, DType dtype, const Config &config);
 
 } // namespace iris::ccl

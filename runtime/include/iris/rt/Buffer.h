@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Buffer.h - Initialized buffers on the symmetric heap -----*- C++ -*-===//
+//
+// \param world the world on whose heap the buffer is
+// \param element the type of the elements
+// \param sizes the extents, in elements, of a row-major buffer
+// \retval invalidArgument an extent is negative, or the element type is unknown
+// \retval outOfMemory the heap or the device's memory is full
 #ifndef IRIS_RT_BUFFER_H
 #define IRIS_RT_BUFFER_H
 
@@ -21,10 +27,11 @@ struct Buffer {
   /// The extents, in elements, of a row-major buffer.
   std::vector<int64_t> sizes;
 
-  /// The extents multiplied, and the bytes of so many elements.
+  /// \return the number of elements, the product of the extents
   int64_t numElements() const;
+  /// \return the bytes of all elements
   uint64_t bytes() const;
-  /// The buffer as a launch argument.
+  /// \return the buffer as a launch argument
   IrisRtArg arg() const { return makeMemrefArg(element, address, sizes); }
 };
 
@@ -32,22 +39,32 @@ struct Buffer {
 // initializes its own buffer, without a barrier. Values are converted to the
 // element type: integers wrap, floats are rounded to nearest even.
 
-/// All zeros.
+/// Makes a buffer of zeros.
+/// \return the buffer on this rank
 Expected<Buffer> zeros(World &world, IrisRtElement element,
                        const std::vector<int64_t> &sizes);
-/// All elements equal `value`.
+/// Makes a buffer whose elements are equal.
+/// \param value the value of each element
+/// \return the buffer on this rank
 Expected<Buffer> full(World &world, IrisRtElement element,
                       const std::vector<int64_t> &sizes, double value);
-/// Element i is start + i * step.
+/// Makes a buffer whose element i is start + i * step.
+/// \param start the first element
+/// \param step the difference of two neighbours
+/// \return the buffer on this rank
 Expected<Buffer> iota(World &world, IrisRtElement element,
                       const std::vector<int64_t> &sizes, double start = 0,
                       double step = 1);
-/// A hash of (seed, rank, index): floats in [-1, 1), integers of any value.
-/// Equal on every kind of device, different on every rank.
+/// Makes a buffer of hashes of (seed, rank, index): floats in [-1, 1), integers
+/// of any value. Equal on every kind of device, different on every rank.
+/// \param seed selects the values
+/// \return the buffer on this rank
 Expected<Buffer> random(World &world, IrisRtElement element,
                         const std::vector<int64_t> &sizes, uint64_t seed = 0);
 
-/// The bit pattern of `value` as an element.
+/// Converts a number to the bits of an element.
+/// \param value the number
+/// \return the bit pattern of the element, zero-extended
 uint64_t encodeElement(IrisRtElement element, double value);
 
 } // namespace iris::rt

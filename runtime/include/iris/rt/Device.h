@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Device.h - Kinds of devices ------------------------------*- C++ -*-===//
+//
+// \param device the device; `chip` only of an emulated one
+// \param kind the family of the device
+// \param index the number of the device among those of its kind, from 0
 #ifndef IRIS_RT_DEVICE_H
 #define IRIS_RT_DEVICE_H
 
@@ -36,6 +40,7 @@ struct DeviceSpec {
   DeviceSpec() = default;
   /// A device of this kind. Implicit: only an emulated device needs more than
   /// its kind.
+  /// \param chip of an emulated device: the AMD chip, "gfx942"
   DeviceSpec(DeviceKind kind, std::string chip = "")
       : kind(kind), chip(std::move(chip)) {}
 };
@@ -65,25 +70,36 @@ struct DeviceTarget {
   std::string translation;
 };
 
-/// "host", "hip", "cuda" or "emulated".
+/// \return the name of a family: "host", "hip", "cuda" or "emulated"
 std::string_view deviceKindName(DeviceKind kind);
 
-/// "host", "hip", "cuda" or "emulated:gfx942".
+/// \return the name of a device: "host", "hip", "cuda" or "emulated:gfx942"
 std::string deviceName(const DeviceSpec &device);
 
-/// The device with that name.
+/// Finds a device by its name.
+/// \param name "host", "hip", "cuda" or "emulated:gfx942"
+/// \return the device
+/// \retval invalidArgument there is no device of that name
 Expected<DeviceSpec> parseDevice(std::string_view name);
 
-/// The number of devices of a kind; `unavailable` if the kind cannot be used at
-/// all (no library, no driver, no emulator).
+/// Counts the devices of a kind.
+/// \return the number of devices that this process sees
+/// \retval unavailable the kind cannot be used at all (no library, no driver,
+///   no emulator)
 Expected<int> deviceCount(const DeviceSpec &device);
 
-/// The attributes of a device.
+/// Asks a device for its attributes.
+/// \return the attributes
+/// \retval unavailable there is no such device
 Expected<DeviceAttributes> deviceAttributes(const DeviceSpec &device,
                                             int index);
 
-/// The target of a device. A world on several devices of a machine has the same
-/// translation as each of them, else it cannot be created.
+/// Finds out what kernels for a device are compiled for. A world on several
+/// devices of a machine has the same translation as each of them, else it
+/// cannot
+/// be created.
+/// \return the target and the translation
+/// \retval unavailable there is no such device
 Expected<DeviceTarget> deviceTarget(const DeviceSpec &device, int index);
 
 } // namespace iris::rt

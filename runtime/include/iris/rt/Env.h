@@ -48,74 +48,82 @@ public:
   /// Returns a variable's value, or null.
   using Lookup = std::function<const char *(const char *name)>;
 
-  /// Every variable that read() looks up, in the order in which help and
-  /// reference list them.
+  /// \return every variable that read() looks up, in the order in which help
+  ///   and reference list them
   static const std::vector<EnvVariable> &variables();
-  /// variables() as a Markdown table.
+  /// \return variables() as a Markdown table
   static std::string describe();
 
-  /// The process's environment, read at the first call.
+  /// \return the process's environment, read at the first call
   static const Env &get();
-  /// Reads through `lookup`; for tests.
+  /// Reads variables of another source; for tests.
+  /// \param lookup returns a variable's value, or null
+  /// \return the settings
   static Env read(const Lookup &lookup);
 
-  /// Rank, size and job, or an error if the variables contradict each other.
-  /// Searched in this order: IRIS_RANK, IRIS_WORLD_SIZE, IRIS_JOB
-  /// (IRIS_LOCAL_RANK, IRIS_TOKEN, IRIS_NOTICE_FD); OMPI_COMM_WORLD_*; RANK,
-  /// WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID;
-  /// SLURM_*.
+  /// \return rank, size and job, or an error if the variables contradict each
+  ///   other. Searched in this order: IRIS_RANK, IRIS_WORLD_SIZE, IRIS_JOB
+  ///   (IRIS_LOCAL_RANK, IRIS_TOKEN, IRIS_NOTICE_FD); OMPI_COMM_WORLD_*; RANK,
+  ///   WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID;
+  ///   SLURM_*
   const Expected<LaunchInfo> &launch() const { return launch_; }
 
-  /// IRIS_LOG: off, error, warning, info or debug.
+  /// \return IRIS_LOG: off, error, warning, info or debug
   LogLevel logLevel() const { return logLevel_; }
-  /// The directories in which ranks find each other: IRIS_RENDEZVOUS_DIR only,
-  /// if set. Otherwise $XDG_RUNTIME_DIR/iris if $XDG_RUNTIME_DIR is writable,
-  /// /tmp/iris-<uid>, cacheDir()/rendezvous: a launcher, else rank 0, takes the
-  /// first that is private to this user or can be created so.
+  /// \return the directories in which ranks find each other:
+  ///   IRIS_RENDEZVOUS_DIR only, if set. Otherwise $XDG_RUNTIME_DIR/iris if
+  ///   $XDG_RUNTIME_DIR is writable, /tmp/iris-<uid>, cacheDir()/rendezvous: a
+  ///   launcher, else rank 0, takes the first that is private to this user or
+  ///   can be created so
   const std::vector<std::string> &rendezvousDirs() const {
     return rendezvousDirs_;
   }
-  /// IRIS_COMPILE: the iris-compile that iris-run and the collectives run; may
-  /// be empty.
+  /// \return IRIS_COMPILE: the iris-compile that iris-run and the collectives
+  ///   run; may be empty
   const std::string &compiler() const { return compiler_; }
-  /// IRIS_EMULATOR: the program that emulates AMD devices; may be empty.
+  /// \return IRIS_EMULATOR: the program that emulates AMD devices; may be empty
   const std::string &emulator() const { return emulator_; }
-  /// IRIS_EMULATOR_LIMIT: the time for which an emulator may answer only pings
-  /// while a request is pending; 0: unlimited.
+  /// \return IRIS_EMULATOR_LIMIT: the time in seconds for which an emulator may
+  ///   answer only pings while a request is pending; 0: unlimited
   std::optional<double> emulatorLimitSeconds() const { return emulatorLimit_; }
-  /// PATH; may be empty.
+  /// \return PATH; may be empty
   const std::string &searchPath() const { return searchPath_; }
-  /// IRIS_CACHE_DIR, else $XDG_CACHE_HOME/iris, else $HOME/.cache/iris; empty
-  /// if none of them is set. Always absolute.
+  /// \return IRIS_CACHE_DIR, else $XDG_CACHE_HOME/iris, else $HOME/.cache/iris;
+  ///   empty if none of them is set. Always absolute
   const std::string &cacheDir() const { return cacheDir_; }
-  /// IRIS_CACHE_BYTES: the maximum size of compiled kernels on disk, with
-  /// suffix K, M, G or T; 0: no disk cache.
+  /// \return IRIS_CACHE_BYTES: the maximum size of compiled kernels on disk in
+  ///   bytes; 0: no disk cache
   std::optional<uint64_t> cacheBytes() const { return cacheBytes_; }
-  /// IRIS_MATMUL_TABLE: the file of tuned matmuls that `iris-bench --tune`
-  /// writes; may be empty. Always absolute.
+  /// \return IRIS_MATMUL_TABLE: the file of tuned matmuls that `iris-bench
+  ///   --tune` writes; may be empty. Always absolute
   const std::string &matmulTable() const { return matmulTable_; }
-  /// IRIS_COST_MODEL: a file that replaces the constants of the cost models;
-  /// may be empty. Always absolute.
+  /// \return IRIS_COST_MODEL: a file that replaces the constants of the cost
+  ///   models; may be empty. Always absolute
   const std::string &costModel() const { return costModel_; }
-  /// IRIS_CHECK_COLLECTIVES=1: ranks compare every call of a communicator.
+  /// \return IRIS_CHECK_COLLECTIVES=1: ranks compare every call of a
+  ///   communicator
   bool checkCollectives() const { return checkCollectives_; }
-  /// IRIS_REFUSE_HOST_CODE=1: never execute a package's host image or @main.
+  /// \return IRIS_REFUSE_HOST_CODE=1: never execute a package's host image or
+  ///   @main
   bool refuseHostCode() const { return refuseHostCode_; }
-  /// IRIS_WAIT_LIMIT: the time limit of one wait in a kernel; 0: unlimited.
+  /// \return IRIS_WAIT_LIMIT: the time limit of one wait in a kernel, in
+  ///   seconds; 0: unlimited
   std::optional<double> waitLimitSeconds() const { return waitLimit_; }
-  /// IRIS_HEAP_SIZE: bytes of one rank's symmetric heap, with suffix K, M, G or
-  /// T.
+  /// \return IRIS_HEAP_SIZE: bytes of one rank's symmetric heap
   std::optional<uint64_t> heapBytes() const { return heapBytes_; }
-  /// IRIS_JOIN_LIMIT: the time limit for all ranks to join.
+  /// \return IRIS_JOIN_LIMIT: the time limit for all ranks to join, in seconds
   std::optional<double> joinLimitSeconds() const { return joinLimit_; }
-  /// IRIS_COLLECTIVE_LIMIT: the time limit of sync and other collectives.
+  /// \return IRIS_COLLECTIVE_LIMIT: the time limit of sync and other
+  ///   collectives, in seconds
   std::optional<double> collectiveLimitSeconds() const {
     return collectiveLimit_;
   }
-  /// CUDA_DEVICE_MAX_CONNECTIONS of the CUDA driver: the number of hardware
-  /// queues of a device, which all streams share. Unset means the default, 8.
+  /// \return CUDA_DEVICE_MAX_CONNECTIONS of the CUDA driver: the number of
+  ///   hardware queues of a device, which all streams share. Unset means the
+  ///   default, 8
   std::optional<uint64_t> deviceQueues() const { return deviceQueues_; }
-  /// Describes the first ignored variable, or empty; logged by the first world.
+  /// \return describes the first ignored variable, or empty; logged by the
+  ///   first world
   const std::string &warning() const { return warning_; }
 
 private:
@@ -133,7 +141,10 @@ private:
   std::optional<uint64_t> heapBytes_, cacheBytes_, deviceQueues_;
 };
 
-/// Parses "64", "512K", "16M", "2G", "1T" (powers of 1024).
+/// Parses a number of bytes.
+/// \param text "64", "512K", "16M", "2G", "1T" (powers of 1024)
+/// \return the number of bytes
+/// \retval invalidArgument the text is no such number
 Expected<uint64_t> parseByteSize(const std::string &text);
 
 } // namespace iris::rt

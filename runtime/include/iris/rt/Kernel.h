@@ -3,6 +3,11 @@
 //
 // Describes the kernels of a package, checks launch arguments against that, and
 // packs them into the argument block (iris-c/RuntimeABI.h, section 3).
+//
+// \param element the type of the elements, or of a scalar
+// \param kernel the metadata of the kernel
+// \param args the arguments of a launch, in the order of the kernel's
+// \param count the number of arguments
 #ifndef IRIS_RT_KERNEL_H
 #define IRIS_RT_KERNEL_H
 
@@ -21,13 +26,17 @@
 #pragma GCC visibility push(default)
 namespace iris::rt {
 
-/// "f16"; "unknown" for a value that is not an IrisRtElement.
+/// \return the name of a type: "f16"; "unknown" for a value that is not an
+///   IrisRtElement
 std::string_view elementName(uint32_t element);
 
-/// The IrisRtElement called `name`, if there is one.
+/// Finds a type by its name.
+/// \param name "f16"
+/// \return the type, if there is one of that name
 std::optional<IrisRtElement> parseElement(std::string_view name);
 
-/// The size of an element in bytes; 0 for a value that is not an IrisRtElement.
+/// \return the size of an element in bytes; 0 for a value that is not an
+///   IrisRtElement
 uint32_t elementBytes(uint32_t element);
 
 /// One argument that a kernel expects.
@@ -52,7 +61,7 @@ struct ArgInfo {
   std::vector<uint64_t> sizeDivisibility;
   std::vector<uint64_t> strideDivisibility;
 
-  /// The argument's type in MLIR: "memref<?x8xf16, symmetric>".
+  /// \return the argument's type in MLIR: "memref<?x8xf16, symmetric>"
   std::string typeName() const;
 };
 
@@ -151,49 +160,65 @@ struct KernelInfo {
   /// The kernel checks its remote and synchronizing accesses.
   bool debug = false;
 
-  /// "module::name".
+  /// \return "module::name"
   std::string fullName() const { return module + "::" + name; }
-  /// IrisRtHangRecord.kernelHash: FNV-1a 64 of `name`.
+  /// \return IrisRtHangRecord.kernelHash: FNV-1a 64 of `name`
   uint64_t nameHash() const;
-  /// "kernels::k(!iris.ctx, memref<?xf16, symmetric>, i32)".
+  /// \return "kernels::k(!iris.ctx, memref<?xf16, symmetric>, i32)"
   std::string signature() const;
 };
 
-/// FNV-1a, 64 bits.
+/// Computes a hash.
+/// \param text the bytes
+/// \return FNV-1a, 64 bits
 uint64_t fnv1a64(std::string_view text);
 
 /// Whether `bytes` bytes at `address` are on the symmetric heap.
 using HeapCheck = std::function<bool(uint64_t address, uint64_t bytes)>;
 
-/// Checks launch arguments against the kernel's metadata. The error names the
-/// kernel, the argument, the expected and the actual value. Without `inHeap`,
-/// does not check whether symmetric memrefs are on the heap.
+/// Checks launch arguments against the kernel's metadata.
+/// \param inHeap tells whether bytes are on the heap; null: symmetric memrefs
+///   are not checked for that
+/// \retval invalidArgument an argument differs; the message has the kernel, the
+///   argument, the expected and the actual value
 Status checkArgs(const KernelInfo &kernel, const IrisRtArg *args, size_t count,
                  const HeapCheck &inHeap = nullptr);
 
 /// Checks that the memrefs with barrier state, among checked arguments, are
-/// large enough for a launch with these numbers of programs, ranks of the world
-/// and ranks of the group.
+/// large enough for a launch.
+/// \param programs the number of programs of the launch
+/// \param ranks the number of ranks of the world
+/// \param groupSize the number of ranks of the launch's group
+/// \retval invalidArgument one is too small
 Status checkBarriers(const KernelInfo &kernel, const IrisRtArg *args,
                      uint64_t programs, uint32_t ranks, uint32_t groupSize);
 
-/// Packs checked arguments as the kernel reads them, with `context` by value if
-/// the kernel takes it. Resizes `block` to `argsBytes`; reuse it to avoid
-/// allocations.
+/// Packs checked arguments as the kernel reads them, with the context by value
+/// if the kernel takes it.
+/// \param context the device context
+/// \param block receives the arguments, `argsBytes` bytes; reuse it to avoid
+///   allocations
+/// \retval invalidArgument the arguments are not those of the kernel
 Status packArgs(const KernelInfo &kernel, const IrisRtContext &context,
                 const IrisRtArg *args, size_t count,
                 std::vector<uint8_t> &block);
 
-/// The argument for the kernel's `!iris.ctx`.
+/// \return the argument for the kernel's `!iris.ctx`
 IrisRtArg makeContextArg();
 
-/// A row-major memref at `address`. checkArgs rejects more than IRISRT_MAX_DIMS
-/// sizes.
+/// Makes the argument for a row-major memref.
+/// \param address the address of its first element
+/// \param sizes the extents, in elements; checkArgs rejects more than
+///   IRISRT_MAX_DIMS
+/// \param symmetric whether it is on the symmetric heap
+/// \return the argument
 IrisRtArg makeMemrefArg(IrisRtElement element, uint64_t address,
                         const std::vector<int64_t> &sizes,
                         bool symmetric = true);
 
-/// A scalar, whose value is zero-extended in `bits`.
+/// Makes the argument for a scalar.
+/// \param bits the bits of the value, zero-extended
+/// \return the argument
 IrisRtArg makeScalarArg(IrisRtElement element, uint64_t bits);
 
 } // namespace iris::rt

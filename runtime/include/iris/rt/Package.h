@@ -49,11 +49,14 @@ struct PackageImage {
   /// Empty for the `@main` program.
   std::vector<KernelInfo> kernels;
 
-  /// Whether this is the `@main` program.
+  /// \return whether this is the `@main` program
   bool isMain() const { return arch == IRISRT_ARCH_MAIN; }
 
-  /// Finds a kernel by "module::name" or, if only one module has it, just
-  /// "name". The error lists the available kernels.
+  /// Finds a kernel.
+  /// \param name "module::name" or, if only one module has it, just "name"
+  /// \return the metadata of the kernel, valid as long as the package
+  /// \retval invalidArgument there is no such kernel; the message lists those
+  ///   that there are
   Expected<const KernelInfo *> findKernel(std::string_view name) const;
 };
 
@@ -63,23 +66,38 @@ public:
   /// The maximum file size; larger files are rejected before they are read.
   static constexpr uint64_t maxBytes = uint64_t(1) << 30;
 
-  /// Reads and checks a file, which must be a regular file.
+  /// Reads and checks a file.
+  /// \param path the path of a regular file of at most maxBytes
+  /// \return the package
+  /// \retval invalidArgument the file cannot be read, is no package, or is
+  ///   damaged
+  /// \retval failedPrecondition it was compiled for another ABI version
   static Expected<Package> fromFile(const std::string &path);
 
-  /// Checks and copies the package in `bytes`.
+  /// Checks and copies a package in memory.
+  /// \param bytes the contents of a package's file
+  /// \param size their number
+  /// \return the package
+  /// \retval invalidArgument the bytes are no package, or are damaged
+  /// \retval failedPrecondition they were compiled for another ABI version
   static Expected<Package> fromBytes(const void *bytes, size_t size);
 
-  /// All images, in file order.
+  /// \return all images, in file order
   const std::vector<PackageImage> &images() const { return *images_; }
 
-  /// The image for a device of `target` ("gfx942", "sm_90a", "host") with
-  /// address translation `translation`. On NVIDIA, falls back to an image for
-  /// an older architecture. The error lists the package's images and the
-  /// device's target.
+  /// Finds the image for a device. On NVIDIA, falls back to an image for an
+  /// older
+  /// architecture.
+  /// \param target the target of the device: "gfx942", "sm_90a", "host"
+  /// \param translation how kernels compute addresses on peers: "stride",
+  ///   "table"
+  /// \return the image, valid as long as the package
+  /// \retval failedPrecondition there is none; the message lists the package's
+  ///   images and the device's target
   Expected<const PackageImage *> findImage(std::string_view target,
                                            std::string_view translation) const;
 
-  /// The `@main` program, or nullptr.
+  /// \return the `@main` program, or nullptr
   const PackageImage *findMain() const;
 
   /// Whether both have the same bytes.

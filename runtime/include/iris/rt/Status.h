@@ -41,7 +41,9 @@ enum class StatusCode : int32_t {
   internal = IRISRT_INTERNAL,
 };
 
-/// The name of a code, as printed before messages: "invalid argument".
+/// Names a code.
+/// \param code the code
+/// \return the name, as printed before messages: "invalid argument"
 std::string_view statusCodeName(StatusCode code);
 
 /// Success, or a code with a message.
@@ -49,26 +51,32 @@ class [[nodiscard]] Status {
 public:
   /// Success.
   Status() = default;
-  /// Escapes control characters in `message`: it may quote an environment
-  /// variable, a file or a peer, and be printed to a terminal or a log.
+  /// A failure. Escapes control characters in the message: it may quote an
+  /// environment variable, a file or a peer, and be printed to a terminal or a
+  /// log.
+  /// \param code the kind of failure
+  /// \param message what was found and what was expected
   Status(StatusCode code, std::string message);
 
   /// Success.
   static Status success() { return {}; }
 
-  /// Whether this is success. There is no conversion to bool.
+  /// \return whether this is success. There is no conversion to bool
   bool ok() const { return code_ == StatusCode::ok; }
   explicit operator bool() const = delete;
-  /// The kind of failure, and its message; "" for success.
+  /// \return the kind of failure
   StatusCode code() const { return code_; }
+  /// \return the message; "" for success
   const std::string &message() const { return message_; }
-  /// "timeout: rank 2 did not join within 5 s", or "ok".
+  /// \return "timeout: rank 2 did not join within 5 s", or "ok"
   std::string toString() const;
 
-  /// The same failure, with `context` and ": " prepended to its message.
+  /// Makes the same failure with a longer message.
+  /// \param context is prepended to the message, with ": "
   Status withContext(std::string_view context) const;
 
-  /// Marks a failure as deliberately ignored; `why` is for readers.
+  /// Marks a failure as deliberately ignored.
+  /// \param why the reason, for readers
   void ignore([[maybe_unused]] const char *why) const {}
 
 private:
@@ -77,19 +85,28 @@ private:
 };
 
 /// Makes a failure from a printf-like format.
+/// \param code the kind of failure
+/// \param format the message, with printf's directives for the other arguments
 Status makeStatus(StatusCode code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/// Makes a failure that ends with the text of the errno value `error`.
+/// Makes a failure that ends with the text of an errno value.
+/// \param code the kind of failure
+/// \param error the errno value
+/// \param format the message, with printf's directives for the other arguments
 Status makeErrnoStatus(StatusCode code, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /// Replaces every control character except newline and tab, and every byte that
 /// is not UTF-8, by an escape such as "\x1b", so that printing the text cannot
 /// control a terminal.
+/// \param text any bytes
+/// \return printable UTF-8
 std::string escapeControls(std::string text);
 
-/// printf into a std::string.
+/// Prints into a std::string.
+/// \param format printf's format for the other arguments
+/// \return the text
 std::string formatString(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
@@ -97,18 +114,20 @@ std::string formatString(const char *format, ...)
 template <typename T>
 class [[nodiscard]] Expected {
 public:
-  /// Success, with this value.
+  /// Success.
+  /// \param value the value
   Expected(T value) : value_(std::move(value)) {}
-  /// `status` must be a failure; success becomes an internal error.
+  /// A failure.
+  /// \param status why there is no value; success becomes an internal error
   Expected(Status status) : status_(std::move(status)) {
     if (status_.ok())
       status_ = Status(StatusCode::internal, "success without a value");
   }
 
-  /// Whether there is a value. There is no conversion to bool.
+  /// \return whether there is a value. There is no conversion to bool
   bool ok() const { return value_.has_value(); }
   explicit operator bool() const = delete;
-  /// Why there is no value; success if there is one.
+  /// \return why there is no value; success if there is one
   const Status &status() const { return status_; }
 
   /// The value; requires ok().
@@ -117,6 +136,7 @@ public:
   T *operator->() { return &*value_; }
   const T *operator->() const { return &*value_; }
   /// Moves the value out; requires ok().
+  /// \return the value
   T take() { return std::move(*value_); }
 
 private:

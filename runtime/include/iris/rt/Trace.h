@@ -69,7 +69,7 @@ struct TraceSummary {
   /// The maximum error of the clock alignment between ranks, in us.
   double clockErrorUs = 0;
 
-  /// A table of several lines for users.
+  /// \return a table of several lines for users
   std::string toString() const;
 };
 

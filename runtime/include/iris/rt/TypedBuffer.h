@@ -18,8 +18,8 @@
 #pragma GCC visibility push(default)
 namespace iris::rt {
 
-/// The element type of a memref whose elements are of type T. Integers of a
-/// memref have no sign.
+/// \return the element type of a memref whose elements are of type T. Integers
+///   of a memref have no sign
 template <typename T>
 constexpr IrisRtElement elementOf() {
   static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8,
@@ -48,17 +48,22 @@ class TypedBuffer {
 public:
   /// Empty.
   TypedBuffer() = default;
-  /// `address` is on this rank's heap, `offset` bytes from its start.
+  /// Memory of a world's heap.
+  /// \param address the address on this rank's heap
+  /// \param offset the bytes from the start of the heap
+  /// \param size the number of elements
   TypedBuffer(uint64_t address, uint64_t offset, size_t size)
       : address_(address), offset_(offset), size_(size) {}
 
-  /// The same address, as a number and as a pointer.
+  /// \return the address on this rank, as a number
   uint64_t address() const { return address_; }
+  /// \return the address on this rank, as a pointer
   T *data() const { return reinterpret_cast<T *>(address_); }
-  /// Bytes from the start of the heap; equal on all ranks.
+  /// \return bytes from the start of the heap; equal on all ranks
   uint64_t offset() const { return offset_; }
-  /// The number of elements.
+  /// \return the number of elements
   size_t size() const { return size_; }
+  /// \return the bytes of all elements
   uint64_t bytes() const { return size_ * sizeof(T); }
 
   /// The address in both forms, and whether there is memory.
@@ -66,12 +71,15 @@ public:
   operator uint64_t() const { return address_; }
   explicit operator bool() const { return address_ != 0; }
 
-  /// `count` elements from element `first`, which must be within the buffer.
+  /// Takes a slice, which must be within the buffer.
+  /// \param first the index of its first element
+  /// \param count the number of its elements
+  /// \return the slice, in the same memory
   TypedBuffer slice(size_t first, size_t count) const {
     return {address_ + first * sizeof(T), offset_ + first * sizeof(T), count};
   }
 
-  /// The buffer as a launch argument: a memref of one dimension.
+  /// \return the buffer as a launch argument: a memref of one dimension
   IrisRtArg arg() const {
     return makeMemrefArg(elementOf<T>(), address_,
                          {static_cast<int64_t>(size_)});

@@ -23,15 +23,19 @@
 //
 // load() and runProgram() execute code of a package; see Package.h.
 //
-// Errors of every call: the failure of a failed world; invalidArgument for
-// arguments that are never valid, such as an unknown stream;
-// failedPrecondition for calls that differ between ranks; unavailable for what
-// the device or driver lacks; timeout and aborted if another rank does not
-// arrive or has ended; internal for failures of the driver.  Errors that need
-// an explanation are listed with the function.
-//
 // Addresses are 64-bit addresses of this rank's device, and sizes are in bytes
 // unless a comment says otherwise.
+//
+// \param stream the stream; default: the default stream
+// \param bytes the number of bytes
+// \retval invalidArgument a handle, an address or a size is not one that the
+//   call accepts
+// \retval failedPrecondition the call is not possible now: in a forked child,
+//   during a capture, or because ranks differ
+// \retval unavailable the device or the driver lacks what the call needs
+// \retval timeout a time limit expired, on this rank or a peer
+// \retval aborted another rank failed or ended
+// \retval internal the driver or the system failed
 #ifndef IRIS_RT_WORLD_H
 #define IRIS_RT_WORLD_H
 
@@ -62,7 +66,7 @@ struct Group {
   /// The index of this rank in `ranks`; -1 if it is not part of the group.
   int32_t index = -1;
 
-  /// Whether this rank is part of the group.
+  /// \return whether this rank is part of the group
   bool contains() const { return index >= 0; }
 };
 
@@ -124,7 +128,7 @@ struct Graph {
 /// A kernel that is loaded on a world's device; valid as long as the world.
 class Kernel {
 public:
-  /// The kernel's metadata: arguments, shared memory, limits.
+  /// \return the kernel's metadata: arguments, shared memory, limits
   const KernelInfo &info() const { return *info_; }
 
 private:
@@ -140,8 +144,11 @@ private:
 /// A package that is loaded on a world's device; valid as long as the world.
 class Module {
 public:
-  /// Finds a kernel by "module::name", or just "name" if that is unique.
-  /// Errors: invalidArgument, with the names of the package's kernels.
+  /// Finds a kernel.
+  /// \param name "module::name", or just "name" if that is unique
+  /// \return the kernel
+  /// \retval invalidArgument there is none; the message has the names of the
+  ///   package's kernels
   Expected<Kernel> kernel(std::string_view name) const;
 
 private:
@@ -165,9 +172,11 @@ struct ExpectReport {
 class World {
 public:
   /// Joins the other ranks of the job and reserves the heap. Collective.
-  /// Errors: invalidArgument if ranks request heaps of different sizes;
-  /// unavailable without a usable device; timeout if not all ranks join within
-  /// WorldOptions::joinLimit.
+  /// \param options the options
+  /// \return the world
+  /// \retval invalidArgument ranks request heaps of different sizes
+  /// \retval unavailable there is no usable device
+  /// \retval timeout not all ranks join within WorldOptions::joinLimit
   static Expected<std::unique_ptr<World>> create(const WorldOptions &options);
   /// Destroys the world if destroy() was not called.
   ~World();
@@ -179,23 +188,27 @@ public:
   /// world's failure, if any.
   Status destroy();
 
-  /// This rank, from 0, and the number of ranks.
+  /// \return this rank, from 0
   uint32_t rank() const;
+  /// \return the number of ranks, at least 1
   uint32_t numRanks() const;
-  /// The device that the options named.
+  /// \return the kind of the device that the options named
   DeviceKind deviceKind() const;
+  /// \return the device that the options named
   const DeviceSpec &device() const;
-  /// Target name of the device: "host", "gfx942", "sm_90a".
+  /// \return target name of the device: "host", "gfx942", "sm_90a"
   const std::string &target() const;
-  /// What the device says of itself: its marketing name, and its attributes.
+  /// \return the marketing name of the device
   const std::string &deviceName() const;
+  /// \return the attributes of the device
   const DeviceAttributes &deviceAttributes() const;
-  /// How kernels compute addresses on peers: "stride" or "table".
+  /// \return how kernels compute addresses on peers: "stride" or "table"
   const char *translation() const;
 
   /// The error that made the world fail, or success.
   Status failure() const;
   /// Makes the world fail, on this rank and all peers.
+  /// \param status the error that all calls return from then on
   void fail(const Status &status);
 
   //===--------------------------------------------------------------------===//
@@ -205,8 +218,13 @@ public:
   /// Allocates zeroed memory on the symmetric heap. Every rank makes the same
   /// calls of allocate and deallocate in the same order; the next sync reports
   /// differences.
+  /// \param alignment a power of two that divides the address
+  /// \return the address on this rank
+  /// \retval outOfMemory the heap or the device's memory is full
   Expected<uint64_t> allocate(uint64_t bytes, uint64_t alignment = 256);
-  /// The same for `count` elements of type T.
+  /// The same for elements of type T.
+  /// \param count the number of elements
+  /// \return the buffer on this rank
   template <typename T>
   Expected<TypedBuffer<T>> allocate(size_t count) {
     if (count > SIZE_MAX / sizeof(T))
@@ -219,20 +237,35 @@ public:
   }
   /// Frees what allocate returned, on every rank in the same order. The memory
   /// is given out again after the next sync.
+  /// \param address the address on this rank
+  /// \retval invalidArgument there is no allocation at the address
   Status deallocate(uint64_t address);
-  /// Whether the bytes are within one allocation on this rank's heap.
+  /// Finds out whether bytes are within one allocation on this rank's heap.
+  /// \param address the address of the first byte
+  /// \return whether they are
   bool isSymmetric(uint64_t address, uint64_t bytes = 1) const;
-  /// The address on this rank of rank `rank`'s copy of `address`.
+  /// Computes where a peer's copy of memory on the heap is.
+  /// \param address an address on this rank's heap
+  /// \param rank the peer
+  /// \return the address of the copy, on this rank
+  /// \retval invalidArgument the address is not on the heap, or there is no
+  ///   such rank
   Expected<uint64_t> translate(uint64_t address, uint32_t rank) const;
-  /// The reserved and the allocated bytes of one rank's heap.
+  /// \return the reserved bytes of one rank's heap
   uint64_t heapBytes() const;
+  /// \return the allocated bytes of one rank's heap
   uint64_t heapUsed() const;
   /// Fails: memory that was allocated elsewhere cannot become part of the heap.
   /// The message says what to do instead.
+  /// \param address the address of the memory
+  /// \retval unavailable always
   Status importExternal(uint64_t address, uint64_t bytes) const;
 
-  /// Copies `bytes` bytes. Stream-ordered; host memory must stay valid until
-  /// the copy is complete.
+  /// Copies bytes. Stream-ordered; host memory must stay valid until the copy
+  /// is
+  /// complete.
+  /// \param to where the bytes go
+  /// \param from where the bytes are
   Status copyToDevice(uint64_t to, const void *from, uint64_t bytes,
                       Stream stream = {});
   Status copyToHost(void *to, uint64_t from, uint64_t bytes,
@@ -242,35 +275,51 @@ public:
   /// Copies and waits for the stream. Host memory can be reused when the call
   /// returns, even if it fails and the copy is still pending; safe for local
   /// variables.
+  /// \param to where the bytes go
+  /// \param from where the bytes are
   Status writeNow(uint64_t to, const void *from, uint64_t bytes,
                   Stream stream = {});
   Status readNow(void *to, uint64_t from, uint64_t bytes, Stream stream = {});
-  /// Sets `bytes` bytes to 0, stream-ordered.
+  /// Sets bytes to 0, stream-ordered.
   /// Also works in a failed world, whose error it then returns, so that a
   /// pending stream wait (waitEqual) can be released.
+  /// \param address the address of the first byte
   Status zero(uint64_t address, uint64_t bytes, Stream stream = {});
 
   //===--------------------------------------------------------------------===//
   // Kernels
   //===--------------------------------------------------------------------===//
 
-  /// Fails if WorldOptions::refuseHostCode forbids to run a `@main`.
+  /// Finds out whether a `@main` may run.
+  /// \retval failedPrecondition WorldOptions::refuseHostCode forbids it
   Status checkMayRunMain() const;
-  /// The device context that kernels receive; constant after creation.
+  /// \return the device context that kernels receive; constant after creation
   IrisRtContext context() const;
   /// Loads the package's image for this device. The world keeps the package.
   /// Packages with equal bytes are loaded once.
+  /// \param package the package
+  /// \return the loaded package
+  /// \retval failedPrecondition it has no image for the device, or one of the
+  ///   host, which WorldOptions::refuseHostCode forbids
   Expected<Module> load(const Package &package);
   /// Finds a kernel among all loaded packages, as Module::kernel does.
+  /// \param name "module::name", or just "name" if that is unique
+  /// \return the kernel
+  /// \retval invalidArgument there is none
   Expected<Kernel> findKernel(std::string_view name) const;
-  /// Enqueues `programs` (x, y, z) programs of the kernel on this rank;
-  /// stream-ordered. Checks the arguments against the kernel's metadata.
-  /// `group` is the group of the kernel's group ops and group barriers;
-  /// default: the world, if it has at most IRISRT_MAX_GROUP ranks. A generated
-  /// collective is limited to the programs of its config. Errors:
-  /// invalidArgument if an argument differs from the metadata, symmetric memory
-  /// is not on the heap, or programs that wait for each other are more than the
-  /// device runs at once (maxCoresident).
+  /// Enqueues programs of the kernel on this rank; stream-ordered. Checks the
+  /// arguments against the kernel's metadata. A generated collective is limited
+  /// to the programs of its config.
+  /// \param kernel the kernel, loaded by this world
+  /// \param programs the extents x, y and z of the grid, in programs, at least
+  ///   1
+  /// \param args the arguments, in the order of the kernel's
+  /// \param numArgs the number of arguments
+  /// \param group the group of the kernel's group ops and group barriers; null:
+  ///   the world, if it has at most IRISRT_MAX_GROUP ranks
+  /// \retval invalidArgument an argument differs from the metadata, symmetric
+  ///   memory is not on the heap, or programs that wait for each other are more
+  ///   than the device runs at once (maxCoresident)
   Status launch(const Kernel &kernel, const std::array<uint64_t, 3> &programs,
                 const std::vector<IrisRtArg> &args, Stream stream = {},
                 const Group *group = nullptr);
@@ -279,13 +328,24 @@ public:
                 const Group *group = nullptr);
   /// Like launch(), without the check that symmetric arguments are on the heap,
   /// which the caller has done with isSymmetric.
+  /// \param kernel the kernel, loaded by this world
+  /// \param programs the extents x, y and z of the grid, in programs, at least
+  ///   1
+  /// \param args the arguments, in the order of the kernel's
+  /// \param numArgs the number of arguments
+  /// \param group as in launch()
   Status launchOnHeap(const Kernel &kernel, const uint64_t programs[3],
                       const IrisRtArg *args, size_t numArgs, Stream stream = {},
                       const Group *group = nullptr);
-  /// Creates a group of distinct world ranks; the rank with index i is
-  /// ranks[i]. Involves no communication.
+  /// Creates a group of distinct world ranks. Involves no communication.
+  /// \param ranks the ranks, at most IRISRT_MAX_GROUP; the one with index i is
+  ///   ranks[i]
+  /// \return the group
+  /// \retval invalidArgument a rank is not in the world, or twice in the group
   Expected<Group> makeGroup(const std::vector<uint32_t> &ranks) const;
-  /// The maximum number of programs of the kernel that run concurrently.
+  /// Finds out how many programs of the kernel run concurrently.
+  /// \param kernel the kernel, loaded by this world
+  /// \return the maximum number of programs
   Expected<uint32_t> maxCoresident(const Kernel &kernel) const;
 
   //===--------------------------------------------------------------------===//
@@ -295,53 +355,82 @@ public:
   /// Work of a high-priority stream starts before other pending work, and does
   /// not queue behind it if the device has the usual number of hardware queues
   /// (Env::deviceQueues).
+  /// \param isHighPriority whether it is a high-priority stream
+  /// \return the stream
   Expected<Stream> createStream(bool isHighPriority = false);
-  /// Takes a stream that the program created by CUDA's or HIP's API: a
-  /// `cudaStream_t`, CUstream or `hipStream_t` of the world's device; null and
-  /// cudaStreamLegacy are the default stream, cudaStreamPerThread is that of
-  /// the thread that makes each call. Functions with a stream accept the
-  /// result, also while the program captures the stream into a graph of its
-  /// own. The same stream has the same result, so that adopting it before every
-  /// call is cheap. The stream must exist until destroyStream, which then only
-  /// waits for its work, or until the world ends. unavailable on the host.
+  /// Takes a stream that the program created by CUDA's or HIP's API. Functions
+  /// with a stream accept the result, also while the program captures the
+  /// stream
+  /// into a graph of its own. The same stream has the same result, so that
+  /// adopting it before every call is cheap. The stream must exist until
+  /// destroyStream, which then only waits for its work, or until the world
+  /// ends.
+  /// \param native a `cudaStream_t`, CUstream or `hipStream_t` of the world's
+  ///   device; null and cudaStreamLegacy are the default stream,
+  ///   cudaStreamPerThread is that of the thread that makes each call
+  /// \return the stream
+  /// \retval unavailable the world's device is not a GPU
   Expected<Stream> adoptStream(void *native);
-  /// The default stream cannot be destroyed (invalidArgument).
+  /// Waits for the work of a stream and destroys it.
+  /// \retval invalidArgument it is the default stream, or no stream
   Status destroyStream(Stream stream);
-  /// Waits for one stream of this rank only.
+  /// Waits for the work of one stream of this rank, within the time limits of
+  /// its kernels.
   Status synchronize(Stream stream = {});
-  /// Creates an event, or destroys it.
+  /// Creates an event.
+  /// \return the event
   Expected<Event> createEvent();
+  /// Destroys an event.
+  /// \param event the event
   Status destroyEvent(Event event);
-  /// The event is complete when the stream's work so far is done.
+  /// Records an event: it is complete when the stream's work so far is done.
+  /// \param event the event
   Status record(Event event, Stream stream = {});
-  /// Later work of the stream waits for the event's last record.
+  /// Makes later work of the stream wait for the event's last record.
+  /// \param event the event
   Status waitFor(Event event, Stream stream = {});
-  /// Later work of the stream waits until the 32-bit word at `address`, on this
-  /// rank's heap, has the value. There is no time limit: make sure that the
-  /// word is written, also after a failure.
+  /// Makes later work of the stream wait until a 32-bit word on this rank's
+  /// heap
+  /// has a value. There is no time limit: make sure that the word is written,
+  /// also after a failure.
+  /// \param address the address of the word
+  /// \param value the value
   Status waitEqual(uint64_t address, uint32_t value, Stream stream = {});
-  /// Milliseconds between two completed events.
+  /// Measures the time between two events.
+  /// \param start the earlier event, which is complete
+  /// \param end the later event, which is complete
+  /// \return the time in milliseconds
+  /// \retval failedPrecondition an event is not complete
   Expected<double> elapsedMs(Event start, Event end) const;
 
   /// Records later work of the stream in a graph instead of running it, until
   /// endCapture. Kernels that the work needs must be loaded before.
+  /// \return of endCapture: the graph
+  /// \retval unavailable the driver does not support graphs
   Status beginCapture(Stream stream = {});
   Expected<Graph> endCapture(Stream stream = {});
-  /// Whether a stream of this rank is being captured, also by the program that
-  /// owns an adopted stream.
+  /// \return whether a stream of this rank is being captured, also by the
+  ///   program that owns an adopted stream
   bool capturing() const;
-  /// Enqueues the graph's work once more, or destroys the graph.
+  /// Enqueues the graph's work once more. Stream-ordered.
+  /// \param graph the graph
   Status launchGraph(Graph graph, Stream stream = {});
+  /// Destroys a graph.
+  /// \param graph the graph
   Status destroyGraph(Graph graph);
 
   /// Waits until the host threads of all ranks have arrived. Collective.
   Status barrier();
-  /// A number for exchange(), equal on all ranks if they make the same calls in
-  /// the same order.
+  /// \return a number for exchange(), equal on all ranks if they make the same
+  ///   calls in the same order
   uint32_t makeChannel();
-  /// Gathers the text of every rank of the group, ordered by index; at most
-  /// 1024 bytes each. Called by the ranks of the group only, in the same order
-  /// for each channel.
+  /// Gathers a text of every rank of the group. Called by the ranks of the
+  /// group
+  /// only, in the same order for each channel.
+  /// \param group the group
+  /// \param channel from makeChannel()
+  /// \param mine the text of this rank, at most 1024 bytes
+  /// \return the texts, ordered by index
   Expected<std::vector<std::string>>
   exchange(const Group &group, uint32_t channel, const std::string &mine);
   /// Waits until the stream's work is done on all ranks. Collective.
@@ -349,6 +438,10 @@ public:
   /// Waits until all streams' work is done on all ranks, and checks that no
   /// kernel hung and all ranks made the same heap calls. Freed memory becomes
   /// available. Collective.
+  /// \retval failedPrecondition the ranks' heap calls differ
+  /// \retval timeout a wait in a kernel took longer than
+  ///   WorldOptions::waitLimit, or a rank did not come within
+  ///   WorldOptions::collectiveLimit
   Status sync();
 
   //===--------------------------------------------------------------------===//
@@ -358,19 +451,24 @@ public:
   /// Makes kernels that were compiled with traces record them in a buffer on
   /// the heap. Call it before loading their packages, so that loading can
   /// sample the device's clock. Collective.
+  /// \param options the size of the buffer
   Status startTrace(const TraceOptions &options = {});
-  /// Calls sync(); rank 0 then writes the traces of all ranks to `path`. The
-  /// trace ends. All ranks get the summary, or the same error. Collective.
+  /// Calls sync(); rank 0 then writes the traces of all ranks. The trace ends.
+  /// All ranks get the summary, or the same error. Collective.
+  /// \param path the path of the file, in Chrome's trace format
+  /// \return the summary
+  /// \retval invalidArgument the file cannot be written
   Expected<TraceSummary> writeTrace(const std::string &path);
 
   //===--------------------------------------------------------------------===//
   // Checks
   //===--------------------------------------------------------------------===//
 
-  /// The check results of this rank's kernels; call it after sync().
+  /// \return the check results of this rank's kernels; call it after sync()
   ExpectReport expects() const;
   /// Calls sync(), then fails on every rank if a check failed on any.
   /// Collective.
+  /// \retval failedPrecondition a check failed; the message describes the first
   Status verify();
 
 private:

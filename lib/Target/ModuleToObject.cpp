@@ -2,6 +2,7 @@
 #include "iris/Target/ModuleToObject.h"
 
 #include "BackendGuard.h"
+#include "Bf16Extensions.h"
 #include "ConstantOrs.h"
 #include "ExactSelection.h"
 #include "GuardedShifts.h"
@@ -328,6 +329,13 @@ LogicalResult ModuleToObject::optimize() {
                 RemoveArithmeticFencesPass()));
           });
     }
+    if (target.kind != TargetKind::Host &&
+        options.guards.contains(Guard::Bf16Extensions))
+      builder.registerPipelineStartEPCallback(
+          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(
+                llvm::createModuleToFunctionPassAdaptor(Bf16ExtensionsPass()));
+          });
     if (target.kind != TargetKind::Host &&
         options.guards.contains(Guard::IntegersToBf16))
       builder.registerOptimizerLastEPCallback(

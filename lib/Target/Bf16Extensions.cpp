@@ -21,10 +21,9 @@ static llvm::Value *extendBits(llvm::Instruction &extension) {
   llvm::Type *type = source->getType();
   llvm::Value *bits =
       b.CreateBitCast(source, type->getWithNewType(b.getInt16Ty()));
-  llvm::Value *wide =
-      b.CreateZExt(bits, type->getWithNewType(b.getInt32Ty()));
-  llvm::Value *number = b.CreateBitCast(
-      b.CreateShl(wide, 16), type->getWithNewType(b.getFloatTy()));
+  llvm::Value *wide = b.CreateZExt(bits, type->getWithNewType(b.getInt32Ty()));
+  llvm::Value *number = b.CreateBitCast(b.CreateShl(wide, 16),
+                                        type->getWithNewType(b.getFloatTy()));
   return b.CreateFPExt(number, extension.getType());
 }
 

@@ -53,6 +53,7 @@ static bool isSameNumber(llvm::Value *a, llvm::Value *b) {
 /// Whether the value is a selection, or becomes one. LLVM looks through
 /// conversions.
 static bool mayBeSelection(llvm::Value *value) {
+  value = withoutExtension(value);
   if (auto *cast = llvm::dyn_cast<llvm::CastInst>(value))
     value = cast->getOperand(0);
   return llvm::isa<llvm::SelectInst, llvm::PHINode>(value);
@@ -61,9 +62,8 @@ static bool mayBeSelection(llvm::Value *value) {
 /// Whether both are the same value, or may become it: a selection of which one
 /// arm is never chosen becomes the other one.
 static bool maySelectTheSame(llvm::Value *a, llvm::Value *b) {
-  a = withoutExtension(a);
-  b = withoutExtension(b);
-  return a == b || (mayBeSelection(a) && mayBeSelection(b));
+  return withoutExtension(a) == withoutExtension(b) ||
+         (mayBeSelection(a) && mayBeSelection(b));
 }
 
 namespace {

@@ -9,7 +9,7 @@
 // LLVM still has the one defect that the host has, too.
 // RUN: iris-compile %s --disable-guards=nested-min-max -o %t.iris
 // RUN: not iris-run -n 1 %t.iris 2>&1 | FileCheck %s
-// CHECK: {{[0-9]+}} of 215 checks failed
+// CHECK: {{[0-9]+}} of 217 checks failed
 
 !w = memref<64xi64, #iris.symmetric>
 
@@ -177,6 +177,17 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // The outer minimum is of f32 on the host.
+  gpu.func @short_minnum(%ctx: !iris.ctx, %h: bf16, %want: bf16) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %k = arith.constant 3.25 : bf16
+    %above = arith.cmpf ogt, %h, %k : bf16
+    %v = arith.select %above, %k, %h : bf16
+    %m = arith.minnumf %v, %k : bf16
+    iris.expect_eq %m, %want, "minnum(min(x, 3.25), 3.25)" : bf16
+    gpu.return
+  }
+
   // The middle minimum becomes the inner one, and then the outer one is of it.
   gpu.func @three_minima(%ctx: !iris.ctx, %x: f32, %want: f32) kernel
       attributes {iris.num_warps = 1 : i32} {
@@ -242,6 +253,8 @@ func.func @main(%ctx: !iris.ctx) {
   %b1 = arith.constant 1.0 : bf16
   iris.launch @kernels::@short_minima programs(%one) args(%ctx, %nanb, %limitb : !iris.ctx, bf16, bf16)
   iris.launch @kernels::@short_minima programs(%one) args(%ctx, %b1, %b1 : !iris.ctx, bf16, bf16)
+  iris.launch @kernels::@short_minnum programs(%one) args(%ctx, %nanb, %limitb : !iris.ctx, bf16, bf16)
+  iris.launch @kernels::@short_minnum programs(%one) args(%ctx, %b1, %b1 : !iris.ctx, bf16, bf16)
   iris.launch @kernels::@three_minima programs(%one) args(%ctx, %nan, %limit : !iris.ctx, f32, f32)
   iris.launch @kernels::@three_minima programs(%one) args(%ctx, %x1, %x1 : !iris.ctx, f32, f32)
   %true = arith.constant true

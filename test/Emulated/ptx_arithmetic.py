@@ -220,10 +220,36 @@ class Arithmetic:
         self.write(i.operands[0], value, mask, i.width)
 
     def op_add(self, i, mask):
-        self.elementwise(i, mask, lambda x, y: x + y)
+        if "cc" in i.name:
+            return self.with_carry(i, mask, 1)
+        return self.elementwise(i, mask, lambda x, y: x + y)
 
     def op_sub(self, i, mask):
-        self.elementwise(i, mask, lambda x, y: x - y)
+        if "cc" in i.name:
+            return self.with_carry(i, mask, -1)
+        return self.elementwise(i, mask, lambda x, y: x - y)
+
+    def with_carry(self, i, mask, sign):
+        """Sums and differences that read the carry (addc, subc), write it (cc),
+        or both."""
+        bits = 8 * i.width
+        x, y = (as_type(self.read(o), i.width, False)
+                for o in i.operands[1:3])
+        carry = (self.read("%carry") if i.name[0].endswith("c")
+                 else np.zeros(WARP, U64))
+        exact = [int(a) + sign * (int(b) + int(c) % 2)
+                 for a, b, c in zip(x, y, carry)]
+        self.write(i.operands[0], np.array(
+            [v % (1 << bits) for v in exact], U64), mask, i.width)
+        if "cc" in i.name:
+            self.write("%carry", np.array(
+                [not 0 <= v < 1 << bits for v in exact], U64), mask)
+
+    def op_addc(self, i, mask):
+        self.with_carry(i, mask, 1)
+
+    def op_subc(self, i, mask):
+        self.with_carry(i, mask, -1)
 
     def op_fma(self, i, mask):
         kind = i.type.removesuffix("x2")

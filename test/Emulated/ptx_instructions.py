@@ -66,6 +66,15 @@ SOME_LANES = """\
 	@%p1 mov.b32 	%r1, 7;
 """
 THREADS = np.arange(32)
+# Upper halves of 2^32 * 7 + t + 2^33 - 16 and 2^32 * 7 + t - 2^32 - 16.
+CARRY = """\
+	add.cc.u32 	%r2, %r0, 4294967280;
+	addc.u32 	%r1, 7, 1;
+"""
+BORROW = """\
+	sub.cc.u32 	%r2, %r0, 16;
+	subc.cc.u32 	%r1, 7, 1;
+"""
 
 
 def relu(text, name, function):
@@ -85,6 +94,8 @@ PAIRS = """
 CASES = [
     ("brx.idx", JUMPS, np.array([10, 20, 20, 30] * 8)),
     ("parameters by address", PARAMETERS, np.array([1, 2] * 16)),
+    ("add.cc, addc", CARRY, 8 + (THREADS >= 16)),
+    ("sub.cc, subc", BORROW, 6 - (THREADS < 16)),
     ("undefined half", UNDEFINED, THREADS),
     relu("max.relu.s32 %r1, %r2, %r3;", "max.relu.s32",
          lambda x, y: np.maximum(np.maximum(x, y), 0)),

@@ -13,6 +13,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/Inliner.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "iris-inline-functions"
 
@@ -47,6 +48,7 @@ static LogicalResult inlineOne(func::CallOp call, SymbolTable &symbols) {
            << call.getCallee()
            << ", which has no body in this gpu.module; nothing is linked to "
               "kernels";
+  LDBG() << "inline " << call;
   KernelInliner interface(call.getContext());
   InlinerConfig config;
   if (!callee.getBody().hasOneBlock() ||

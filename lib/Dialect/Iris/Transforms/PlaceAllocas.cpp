@@ -17,6 +17,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "iris-place-allocas"
 
@@ -123,6 +124,7 @@ static LogicalResult lowerAlloca(gpu::GPUFuncOp kernel, memref::AllocaOp op) {
   MemRefType type = op.getType();
   auto declared = MemRefType::get(type.getShape(), type.getElementType(),
                                   MemRefLayoutAttrInterface(), space);
+  LDBG() << op << ": workgroup memory of " << kernel.getName();
   Value buffer = kernel.addWorkgroupAttribution(declared, op.getLoc());
   op.replaceAllUsesWith(buffer);
   op.erase();

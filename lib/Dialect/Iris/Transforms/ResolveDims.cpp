@@ -16,6 +16,7 @@
 #include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "iris-resolve-dims"
 
@@ -64,6 +65,8 @@ static LogicalResult resolve(memref::DimOp op, std::optional<int64_t> dim) {
     return op.emitOpError("takes a dimension of ")
            << op.getSource().getType() << "; expected a buffer with a rank";
   int64_t rank = type.getRank();
+  LDBG() << op << ": "
+         << (dim ? "a constant dimension" : "selects among all dimensions");
   if (!dim) {
     op.replaceAllUsesWith(selectSize(op, rank));
     op.erase();

@@ -30,13 +30,8 @@ uint64_t iris::ccl::tilesOf(const MatmulProblem &problem,
   plan::MatmulForm form = formOf(complete);
   form.splitK = 1;
   plan::IntegerArithmetic n;
-  const auto m = static_cast<int64_t>(problem.m), size = int64_t(groupSize);
-  bool hasRowsOfAllRanks = problem.kind == MatmulKind::matmulReduceScatter ||
-                           form.has(plan::takesGathered);
-  return static_cast<uint64_t>(plan::countTiles<plan::IntegerArithmetic>(
-      n, form,
-      {hasRowsOfAllRanks ? size * m : m, static_cast<int64_t>(problem.k),
-       static_cast<int64_t>(problem.n), size}));
+  return static_cast<uint64_t>(
+      plan::countTiles(n, form, shapeOf(complete, form, groupSize)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -79,6 +79,13 @@ RULES = [
          r"\b(?:gather|receive|multiply|copied|all|own|Own)Parts?\b|"
          r"\b(?:class|struct) Parts?\b|\bpart(?:Tiles?|ByPart)\b|"
          r"(?:\.|->|::)part\(|" + DECLARED + r"parts?\b"),
+    code("tileStart, start", "place of an operand",
+         r"\bOperandTileStart &?place\b|\bplace\.(?:buffer|offsets?)\b"),
+    code("subview", "part of a view", r"\bSubViewOp part\b|\bview\.parts\b"),
+    phrase("elements, rows, region", "the thread's part",
+           r"\b(?:thread|warpgroup|warp)'s part\b"),
+    phrase("location, offset", "the place of", r"\bthe place of (?:an?|one|the) "
+           r"(?:operand|second|first|tile|program|block)\b"),
     # Sentences without the concrete noun.
     phrase("the concrete noun", "time is over", r"\btime is over\b"),
     phrase("are at", "lie", r"\b(?:buffers?|slots?|tiles?|words?|rows|chunks) "
@@ -343,6 +350,10 @@ def self_test():
         "forTiles(const TileRange<Value> &share)", "Value share = sum;",
         "class OwnPart {", "k.gatherParts(from, start)", "partTiles(n)",
         "k.part(k.out, k.me, start, length)", "Value part = k.div(kb, n);",
+        "const OperandTileStart &place, Value left", "view(place.buffer, t);",
+        "for (memref::SubViewOp part : views)", "view.parts.push_back(part);",
+        "The warpgroup's part of the tile", "the thread's part of the block",
+        "The place of one operand tile", "worth the place of a second program",
     ]
     missed = [line for line in found if not check_line("lib/a.cpp", line)]
     missed += [line for line in found for text in wrap(line)

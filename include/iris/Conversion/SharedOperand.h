@@ -20,9 +20,9 @@ namespace mlir::iris {
 /// `pointer` moved by `bytes`.
 Value emitByteOffset(ThreadBuilder &t, Value pointer, LLVM::GEPArg bytes);
 
-/// The offset of `place` in the buffer of `view`, in elements, index.
+/// The offset of `tileStart` in the buffer of `view`, in elements, index.
 Value emitStartOffset(ThreadBuilder &t, const BufferView &view,
-                      const OperandTileStart &place);
+                      const OperandTileStart &tileStart);
 
 /// Returns the pointer to `memory` at the exclusive-or of the linear map
 /// `inputs` and of `constant`, plus `start`, plus `stage` (bytes, i32; may be
@@ -50,10 +50,10 @@ struct ElementFill {
 };
 
 /// Fills the stage at `stage` (bytes, i32; may be null) of `memory` from
-/// `place`. Elements outside of the buffer, and those from `left` (index)
+/// `tileStart`. Elements outside of the buffer, and those from `left` (index)
 /// values of k on, are 0. All threads of the program take part.
 void emitElementFill(ThreadBuilder &t, const ElementFill &fill,
-                     const OperandTileStart &place, Value left,
+                     const OperandTileStart &tileStart, Value left,
                      LLVM::GlobalOp memory, Value stage);
 
 } // namespace mlir::iris

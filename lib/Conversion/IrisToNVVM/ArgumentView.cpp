@@ -47,10 +47,10 @@ ArgumentView mlir::iris::findArgument(Value buffer) {
     if (auto translate = dyn_cast<TranslateOp>(op)) {
       view.translate = translate;
       buffer = translate.getSource();
-    } else if (auto part = dyn_cast<memref::SubViewOp>(op)) {
-      view.missed = checkSubview(part);
-      view.parts.push_back(part);
-      buffer = part.getSource();
+    } else if (auto subview = dyn_cast<memref::SubViewOp>(op)) {
+      view.missed = checkSubview(subview);
+      view.subviews.push_back(subview);
+      buffer = subview.getSource();
     } else if (auto cast = dyn_cast<memref::CastOp>(op)) {
       buffer = cast.getSource();
     } else {
@@ -70,8 +70,8 @@ ArgumentView mlir::iris::findArgument(Value buffer) {
 
 Value ArgumentView::emitOffset(ImplicitLocOpBuilder &b, unsigned dim) const {
   Value sum;
-  for (memref::SubViewOp part : parts) {
-    OpFoldResult offset = part.getMixedOffsets()[dim];
+  for (memref::SubViewOp subview : subviews) {
+    OpFoldResult offset = subview.getMixedOffsets()[dim];
     if (isZeroInteger(offset))
       continue;
     Value value = getValueOrCreateConstantIndexOp(b, b.getLoc(), offset);
@@ -84,7 +84,7 @@ Value ArgumentView::emitIsExact(ImplicitLocOpBuilder &b, Value buffer,
                                 Value start, unsigned dim,
                                 int64_t extent) const {
   // Without an argument there is no map, and no copy.
-  if (!argument || parts.empty())
+  if (!argument || subviews.empty())
     return {};
   using Predicate = arith::CmpIPredicate;
   auto compare = [&](Predicate predicate, Value lhs, Value rhs) {

@@ -26,7 +26,7 @@ struct ArgumentView {
   TranslateOp translate;
   /// The subviews from the argument to the buffer, with unit strides; empty if
   /// the buffer is the whole argument.
-  SmallVector<memref::SubViewOp> parts;
+  SmallVector<memref::SubViewOp> subviews;
 
   /// The window's first element along `dim`, as an index of the argument; null
   /// for 0.

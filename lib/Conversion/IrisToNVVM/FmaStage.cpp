@@ -80,9 +80,11 @@ void FmaEmitter::emitRun(LocBuilder &b, Value run,
   // The fragment layout of the tensor cores: a lane holds two columns, four
   // lanes hold a row of eight.
   Value quad = arith::ShRUIOp::create(b, lane, i32(b, 2));
-  Value part = arith::AndIOp::create(b, warp, i32(b, kWarpgroupWarps - 1));
+  Value warpInGroup =
+      arith::AndIOp::create(b, warp, i32(b, kWarpgroupWarps - 1));
   Value row = arith::AddIOp::create(
-      b, arith::MulIOp::create(b, part, i32(b, kMmaRows / kWarpgroupWarps)),
+      b,
+      arith::MulIOp::create(b, warpInGroup, i32(b, kMmaRows / kWarpgroupWarps)),
       quad);
   Value column = arith::MulIOp::create(
       b, arith::AndIOp::create(b, lane, i32(b, 3)), i32(b, 2));

@@ -61,8 +61,8 @@ public:
       : op(op), plan(plan), numStages(numStages), a(plan, plan.a, memory),
         b(plan, plan.b, memory) {}
 
-  /// Returns the thread's part of the result; `init` is its part of the initial
-  /// value, or null.
+  /// Returns the thread's elements of the result; `init` has those of the
+  /// initial value, or is null.
   Value emit(ThreadBuilder &t, Value init);
 
 private:

@@ -33,33 +33,34 @@ static Value emitClamped(ThreadBuilder &t, Value value, int64_t most) {
 //===----------------------------------------------------------------------===//
 
 Value MmaOperandEmitter::emitCanCopy(ThreadBuilder &t,
-                                     const OperandTileStart &place) const {
+                                     const OperandTileStart &tileStart) const {
   if (!operand.hasContiguousLines)
     return {};
-  BufferView view(place.buffer, t);
+  BufferView view(tileStart.buffer, t);
   unsigned lineDim = operand.isKMajor ? operand.getRowDim() : operand.kDim;
   Value pitch = t.mul(view.getStride(lineDim), operand.elementBytes);
-  Value start = t.mul(t.add(view.getOffset(), emitStartOffset(t, view, place)),
-                      operand.elementBytes);
+  Value start =
+      t.mul(t.add(view.getOffset(), emitStartOffset(t, view, tileStart)),
+            operand.elementBytes);
   // 16 is a power of two, so one `or` collects what must be multiples of it.
   Value address = t.add(view.getOwnAddress(), start);
   Value together = t.b.createOrFold<arith::OrIOp>(t.loc, address, pitch);
   Value rest = t.b.createOrFold<arith::AndIOp>(t.loc, together,
                                                t.index(kChunkBytes - 1));
   Value result = compare(t, arith::CmpIPredicate::eq, rest, t.index(0));
-  for (Value offset : place.offsets)
+  for (Value offset : tileStart.offsets)
     result = emitAnd(t, result,
                      compare(t, arith::CmpIPredicate::sge, offset, t.index(0)));
   return result;
 }
 
 void MmaOperandEmitter::emitAsyncCopy(ThreadBuilder &t,
-                                      const OperandTileStart &place, Value left,
-                                      Value stage) const {
-  BufferView view(place.buffer, t);
+                                      const OperandTileStart &tileStart,
+                                      Value left, Value stage) const {
+  BufferView view(tileStart.buffer, t);
   auto getRest = [&](unsigned dim) {
     return t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(dim),
-                                           place.offsets[dim]);
+                                           tileStart.offsets[dim]);
   };
   Value rows = emitClamped(t, getRest(operand.getRowDim()), operand.rows);
   Value ks = emitClamped(
@@ -95,7 +96,7 @@ void MmaOperandEmitter::emitAsyncCopy(ThreadBuilder &t,
   };
   Value threadOffset =
       t.add(t.mul(toIndex(threadLine), pitch), toIndex(threadByte));
-  Value window = view.getPointer(t, emitStartOffset(t, view, place));
+  Value window = view.getPointer(t, emitStartOffset(t, view, tileStart));
 
   auto copy = [&](ThreadBuilder &t, unsigned chunk) {
     unsigned line = chunk * kChunkBytes / lineBytes;
@@ -145,12 +146,12 @@ ElementFill MmaOperandEmitter::getElementFill() const {
 }
 
 void MmaOperandEmitter::emitCopy(ThreadBuilder &t,
-                                 const OperandTileStart &place, Value left,
+                                 const OperandTileStart &tileStart, Value left,
                                  Value stage) const {
   auto fill = [&](ThreadBuilder &inner) {
-    emitElementFill(inner, getElementFill(), place, left, memory, stage);
+    emitElementFill(inner, getElementFill(), tileStart, left, memory, stage);
   };
-  Value canCopy = emitCanCopy(t, place);
+  Value canCopy = emitCanCopy(t, tileStart);
   if (!canCopy)
     return fill(t);
   auto branch = [&](llvm::function_ref<void(ThreadBuilder &)> body) {
@@ -161,7 +162,7 @@ void MmaOperandEmitter::emitCopy(ThreadBuilder &t,
     };
   };
   auto copy = [&](ThreadBuilder &inner) {
-    emitAsyncCopy(inner, place, left, stage);
+    emitAsyncCopy(inner, tileStart, left, stage);
   };
   scf::IfOp::create(t.b, t.loc, canCopy, branch(copy), branch(fill));
 }

@@ -22,11 +22,11 @@ public:
                     LLVM::GlobalOp memory)
       : plan(plan), operand(operand), memory(memory) {}
 
-  /// Copies the block at `place` to the stage at `stage`: by cp.async, which
-  /// `nvvm.cp.async.wait.group` waits for, or by loads and stores where lines
-  /// are not multiples of 16 bytes apart. Elements outside of the buffer, and
-  /// those from `left` (index) values of k on, are 0.
-  void emitCopy(ThreadBuilder &t, const OperandTileStart &place, Value left,
+  /// Copies the block at `tileStart` to the stage at `stage`: by cp.async,
+  /// which `nvvm.cp.async.wait.group` waits for, or by loads and stores where
+  /// lines are not multiples of 16 bytes apart. Elements outside of the buffer,
+  /// and those from `left` (index) values of k on, are 0.
+  void emitCopy(ThreadBuilder &t, const OperandTileStart &tileStart, Value left,
                 Value stage) const;
 
   /// Reads the registers of the thread, four i32 each, of the warp's fragments
@@ -47,9 +47,9 @@ private:
   /// What the bits of the warp's number add to the row.
   SmallVector<OperandElementIndex> getWarpBits() const;
   SmallVector<uint64_t> getOffsets(ArrayRef<OperandElementIndex> bits) const;
-  /// Whether (i1) cp.async can copy lines at `place`; null if never.
-  Value emitCanCopy(ThreadBuilder &t, const OperandTileStart &place) const;
-  void emitAsyncCopy(ThreadBuilder &t, const OperandTileStart &place,
+  /// Whether (i1) cp.async can copy lines at `tileStart`; null if never.
+  Value emitCanCopy(ThreadBuilder &t, const OperandTileStart &tileStart) const;
+  void emitAsyncCopy(ThreadBuilder &t, const OperandTileStart &tileStart,
                      Value left, Value stage) const;
   ElementFill getElementFill() const;
   /// The values at `elements` from the thread's first one, each a load of

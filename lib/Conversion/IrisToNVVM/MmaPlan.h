@@ -17,7 +17,7 @@
 //
 // A *fragment* is what one warp reads by one `ldmatrix.x4`: 16 rows by 32 bytes
 // of k. A fragment of a and a fragment of b are the operands of two
-// instructions, m16n8, which leave a 16 x 16 part of the result.
+// instructions, m16n8, which compute a 16 x 16 block of the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ struct OperandElementIndex {
   unsigned row, k;
 };
 
-/// The place of one operand tile in a stage.
+/// The location of one operand tile in a stage.
 struct MmaOperand {
   /// Dimension of the buffer along which k runs: 1 of a, 0 of b.
   unsigned kDim = 0;

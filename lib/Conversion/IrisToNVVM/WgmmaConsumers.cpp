@@ -19,28 +19,29 @@ Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
                                 const WgmmaPlan &plan, Value numStages,
                                 Value init) {
   Type i64 = b.getI64Type();
-  // The warpgroup's part of the tile.
+  // The warpgroup's rows and columns of the tile.
   Value group = arith::ShRUIOp::create(
       b, warp, constant(b, llvm::Log2_64(kWarpgroupWarps)));
   Value groupM = arith::AndIOp::create(b, group, constant(b, plan.groupsM - 1));
   Value groupN = arith::ShRUIOp::create(
       b, group, constant(b, llvm::Log2_64(plan.groupsM)));
-  auto partOf = [&](const WgmmaOperand &operand, Value number, int64_t extent) {
+  auto startOf = [&](const WgmmaOperand &operand, Value number,
+                     int64_t extent) {
     int64_t bytes = operand.kMajor ? extent * operand.rowBytes
                                    : extent / operand.box[0] * plan.stageK *
                                          operand.rowBytes;
     return arith::MulIOp::create(b, number, constant(b, bytes)).getResult();
   };
   // The second operand of the slot begins after the first one.
-  auto inSlot = [&](Value part, int64_t offset) {
-    return offset == 0 ? part
-                       : arith::AddIOp::create(b, part, constant(b, offset))
+  auto inSlot = [&](Value start, int64_t offset) {
+    return offset == 0 ? start
+                       : arith::AddIOp::create(b, start, constant(b, offset))
                              .getResult();
   };
-  Value aPart = partOf(plan.getFirst(), groupM, plan.getGroupRows());
-  Value bPart = partOf(plan.getSecond(), groupN, plan.getGroupColumns());
-  aPart = inSlot(aPart, plan.getFirstOffset());
-  bPart = inSlot(bPart, plan.getSecondOffset());
+  Value aStart = startOf(plan.getFirst(), groupM, plan.getGroupRows());
+  Value bStart = startOf(plan.getSecond(), groupN, plan.getGroupColumns());
+  aStart = inSlot(aStart, plan.getFirstOffset());
+  bStart = inSlot(bStart, plan.getSecondOffset());
   auto describe = [&](LocBuilder &b, const WgmmaOperand &operand,
                       Value address) {
     Value units = arith::ShRUIOp::create(b, address, constant(b, 4));
@@ -60,8 +61,8 @@ Value WgmmaLowering::emitStages(LocBuilder &b, tile::MatmulOp op,
         (void)MatmulPipeline::emitWait(b, ring->getFull(b, state.slot),
                                        state.phase, waits);
         Value address = ring->getSlotAddress(b, state.slot);
-        Value aAddress = arith::AddIOp::create(b, address, aPart);
-        Value bAddress = arith::AddIOp::create(b, address, bPart);
+        Value aAddress = arith::AddIOp::create(b, address, aStart);
+        Value bAddress = arith::AddIOp::create(b, address, bStart);
         PipelineState next = ring->advance(b, state);
         if (!plan.usesTensorCores) {
           Value sum =

@@ -92,7 +92,7 @@ private:
   void emitSlot(LocBuilder &b, const WgmmaPlan &plan,
                 ArrayRef<OperandTileStart> sources, Value rest,
                 const PipelineState &state);
-  /// Copies an operand to its part of a slot with loads and stores of the
+  /// Copies an operand to its region of a slot with loads and stores of the
   /// threads.
   void emitThreadCopies(LocBuilder &b, const WgmmaOperand &operand,
                         const OperandTileStart &source, unsigned kDim,

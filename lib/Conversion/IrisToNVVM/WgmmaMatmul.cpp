@@ -13,7 +13,7 @@
 // ahead while consumers execute an epilogue.
 //
 // If every operand has a tensor map, one producer warp is active; otherwise all
-// four are, each with a part of the elements. Producers never wait for each
+// four are, each copying some of the elements. Producers never wait for each
 // other, and branches are uniform in a warp: its first lane decides.
 //
 // If a wait in the region of a matmul fails, producers stop filling slots, all

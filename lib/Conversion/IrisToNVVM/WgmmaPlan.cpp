@@ -31,8 +31,8 @@ static WgmmaOperand planOperand(MemRefType buffer, int64_t kDim, int64_t extent,
   (void)buffer.getStridesAndOffset(strides, offset);
   int64_t elementBytes = plan.elementBytes;
   int64_t chunk = kChunkBytes / elementBytes;
-  // Only 16-bit operands can be mn-major, and a warpgroup's part must begin
-  // with a chunk.
+  // Only 16-bit operands can be mn-major, and the rows of a warpgroup must
+  // begin with a chunk.
   bool hasChunks = groupExtent % chunk == 0 || groupExtent >= extent;
   operand.kMajor = !(strides[1 - kDim] == 1 && strides[kDim] != 1 &&
                      elementBytes == 2 && hasChunks);

@@ -278,8 +278,8 @@ static void planMemory(OperandTilePlan &operandTile, const MatmulPlan &plan) {
 //===----------------------------------------------------------------------===//
 
 /// Two blocks, one to read and one to fill, need only one barrier per block.
-/// That is not worth the place of a second program on the compute unit, whose
-/// instructions fill the time in which this one waits.
+/// That is not worth the shared memory of a second program on the compute unit,
+/// whose instructions fill the time in which this one waits.
 static unsigned planStages(const MatmulPlan &plan, unsigned accumulators,
                            uint64_t maxBytes) {
   uint64_t stageBytes = plan.getStageBytes();

@@ -84,11 +84,11 @@ Value OperandTileEmitter::emitCanLoad(ThreadBuilder &t,
   // A load that covers several rows must be inside or outside as a whole.
   Value end = t.add(row, t.index(operandTile.rows));
   Value both = t.b.createOrFold<arith::OrIOp>(t.loc, row, size);
-  Value part =
+  Value remainder =
       t.b.createOrFold<arith::AndIOp>(t.loc, both, t.index(fill.rows - 1));
   require(t.b.createOrFold<arith::OrIOp>(
       t.loc, compare(t, Predicate::sle, end, size),
-      compare(t, Predicate::eq, part, t.index(0))));
+      compare(t, Predicate::eq, remainder, t.index(0))));
   return result;
 }
 

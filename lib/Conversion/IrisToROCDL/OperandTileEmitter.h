@@ -43,7 +43,7 @@ public:
   Value emitNextWindow(ThreadBuilder &t, const OperandTileStart &start,
                        Value window) const;
 
-  /// Loads the thread's part of the block at `start` with window `window`;
+  /// Loads the thread's elements of the block at `start` with window `window`;
   /// along k the block must be inside the buffer. Rows outside of the buffer
   /// are 0.
   SmallVector<Value> emitLoads(ThreadBuilder &t, const OperandTileStart &start,
@@ -84,7 +84,7 @@ private:
   /// The thread's value of a map from (lane, warp) bits.
   Value applyThread(ThreadBuilder &t, ArrayRef<uint64_t> bases) const;
   /// The address in workgroup memory whose offset is the exclusive-or of the
-  /// thread's part of `bases` and `constant`.
+  /// thread's value of `bases` and `constant`.
   Value emitPointer(ThreadBuilder &t, ArrayRef<uint64_t> bases,
                     uint64_t constant, Value stage) const;
   /// The thread's view of the window for loads to registers or, with

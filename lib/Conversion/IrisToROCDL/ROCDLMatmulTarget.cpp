@@ -297,11 +297,13 @@ SmallVector<Value> MatmulEmitter::emitMultiply(ThreadBuilder &t,
   for (unsigned step = 0; step < plan.numSteps; ++step) {
     SmallVector<SmallVector<Value>> operandsA = a.emitOperands(t, step, stage),
                                     operandsB = b.emitOperands(t, step, stage);
-    for (size_t part = 0; part < operandsA.front().size(); ++part)
+    for (size_t instruction = 0; instruction < operandsA.front().size();
+         ++instruction)
       for (unsigned i = 0; i < rows; ++i)
         for (unsigned j = 0; j < columns; ++j) {
           Value &sum = result[i * columns + j];
-          sum = emitInstruction(t, operandsB[j][part], operandsA[i][part], sum);
+          sum = emitInstruction(t, operandsB[j][instruction],
+                                operandsA[i][instruction], sum);
         }
   }
   return result;

@@ -19,9 +19,9 @@ Value mlir::iris::emitByteOffset(ThreadBuilder &t, Value pointer,
 }
 
 Value mlir::iris::emitStartOffset(ThreadBuilder &t, const BufferView &view,
-                                  const OperandTileStart &place) {
+                                  const OperandTileStart &tileStart) {
   Value start = t.index(0);
-  for (auto [dim, offset] : llvm::enumerate(place.offsets))
+  for (auto [dim, offset] : llvm::enumerate(tileStart.offsets))
     start = t.add(start, t.mul(offset, view.getStride(dim)));
   return start;
 }
@@ -52,9 +52,9 @@ Value mlir::iris::emitSharedPointer(ThreadBuilder &t, LLVM::GlobalOp memory,
 
 /// Fills element number `number` (i32), in the order of the threads.
 static void emitElement(ThreadBuilder &t, const ElementFill &fill,
-                        const OperandTileStart &place, const BufferView &view,
-                        Value left, LLVM::GlobalOp memory, Value stage,
-                        Value number) {
+                        const OperandTileStart &tileStart,
+                        const BufferView &view, Value left,
+                        LLVM::GlobalOp memory, Value stage, Value number) {
   Type element = IntegerType::get(t.b.getContext(), 8 * fill.elementBytes);
   unsigned rowDim = 1 - fill.kDim;
   unsigned fast = fill.isAlongK ? fill.block : fill.rows;
@@ -67,8 +67,8 @@ static void emitElement(ThreadBuilder &t, const ElementFill &fill,
     return arith::IndexCastUIOp::create(t.b, t.loc, t.b.getIndexType(), value);
   };
   SmallVector<Value> coordinates(2);
-  coordinates[rowDim] = t.add(place.offsets[rowDim], toIndex(row));
-  coordinates[fill.kDim] = t.add(place.offsets[fill.kDim], toIndex(k));
+  coordinates[rowDim] = t.add(tileStart.offsets[rowDim], toIndex(row));
+  coordinates[fill.kDim] = t.add(tileStart.offsets[fill.kDim], toIndex(k));
   Value isBeforeEnd = t.b.createOrFold<arith::CmpIOp>(
       t.loc, arith::CmpIPredicate::slt, toIndex(k), left);
   Value inside = emitAnd(t, view.isInside(t, coordinates), isBeforeEnd);
@@ -90,21 +90,21 @@ static void emitElement(ThreadBuilder &t, const ElementFill &fill,
 }
 
 void mlir::iris::emitElementFill(ThreadBuilder &t, const ElementFill &fill,
-                                 const OperandTileStart &place, Value left,
+                                 const OperandTileStart &tileStart, Value left,
                                  LLVM::GlobalOp memory, Value stage) {
   unsigned total = fill.rows * fill.block;
   unsigned threads = t.kernel.numWarps * t.kernel.warpSize;
   Value thread = t.add(t.mul(t.kernel.warp, t.kernel.warpSize), t.kernel.lane);
-  BufferView view(place.buffer, t);
+  BufferView view(tileStart.buffer, t);
   Value extent = t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(fill.kDim),
-                                                 place.offsets[fill.kDim]);
+                                                 tileStart.offsets[fill.kDim]);
   left = t.b.createOrFold<arith::MinSIOp>(t.loc, left, extent);
 
   if (total < threads) {
     Value works = t.b.createOrFold<arith::CmpIOp>(
         t.loc, arith::CmpIPredicate::ult, thread, t.i32(total));
     emitGuarded(t, works, [&](ThreadBuilder &inner) {
-      emitElement(inner, fill, place, view, left, memory, stage, thread);
+      emitElement(inner, fill, tileStart, view, left, memory, stage, thread);
     });
     return;
   }
@@ -114,7 +114,7 @@ void mlir::iris::emitElementFill(ThreadBuilder &t, const ElementFill &fill,
         ThreadBuilder inner(b, loc, t.kernel);
         Value number = inner.b.createOrFold<arith::IndexCastOp>(
             loc, b.getI32Type(), first);
-        emitElement(inner, fill, place, view, left, memory, stage,
+        emitElement(inner, fill, tileStart, view, left, memory, stage,
                     inner.add(number, thread));
         scf::YieldOp::create(b, loc);
       });

@@ -61,8 +61,23 @@ static LogicalResult checkCombination(Operation *op,
   return success();
 }
 
-FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op,
-                                                  Operation *call) {
+/// The tile without an entry in the config. A program that adds up the tiles of
+/// all members has them in registers at once: 8 times 8 KiB are 64 registers of
+/// each thread in 4 warps of 64 threads, but 128 of each in 4 warps of 32,
+/// which would then spill.
+static int64_t getDefaultTile(const CollectiveConfig &config,
+                              plan::ConfigNumber number, unsigned waveSize) {
+  constexpr unsigned widestWave = 64;
+  bool sumsInRegisters =
+      config.collective->reduces() && !plan::usesWorkspace(*config.variant);
+  if (!sumsInRegisters)
+    return number.defaultValue;
+  return std::max<int64_t>(number.defaultValue * waveSize / widestWave,
+                           number.least);
+}
+
+FailureOr<CollectiveConfig>
+mlir::iris::getConfig(CollectiveOp op, unsigned waveSize, Operation *call) {
   CollectiveConfig config;
   config.kind = op.getKind();
   config.collective = &getCollective(config.kind);
@@ -84,7 +99,7 @@ FailureOr<CollectiveConfig> mlir::iris::getConfig(CollectiveOp op,
     return failure();
   plan::ConfigNumber tile =
       plan::getTileNumber(*config.variant, config.elementBytes);
-  config.tile = tile.defaultValue;
+  config.tile = getDefaultTile(config, tile, waveSize);
   if (failed(reader.readInteger(tile, config.tile)) ||
       failed(reader.readInteger(plan::collectiveWarps, config.warps)) ||
       failed(reader.readInteger(programs, config.programs)) ||

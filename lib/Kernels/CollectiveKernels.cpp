@@ -60,8 +60,9 @@ static DictionaryAttr describe(const CollectiveConfig &config, MLIRContext *c) {
   return b.getDictionaryAttr(entries);
 }
 
-FailureOr<gpu::GPUModuleOp> mlir::iris::buildCollective(CollectiveOp op) {
-  FailureOr<CollectiveConfig> config = getConfig(op);
+FailureOr<gpu::GPUModuleOp> mlir::iris::buildCollective(CollectiveOp op,
+                                                        unsigned waveSize) {
+  FailureOr<CollectiveConfig> config = getConfig(op, waveSize);
   if (failed(config))
     return failure();
   Generator build = getGenerator(*config);

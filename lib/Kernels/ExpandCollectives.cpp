@@ -25,8 +25,8 @@ namespace {
 /// Replaces the collectives of host programs by launches.
 class CallExpansion {
 public:
-  CallExpansion(ModuleOp module, SymbolTable &symbols)
-      : module(module), symbols(symbols) {}
+  CallExpansion(ModuleOp module, SymbolTable &symbols, unsigned waveSize)
+      : module(module), symbols(symbols), waveSize(waveSize) {}
 
   LogicalResult expand(CollectiveCallOpInterface call);
 
@@ -39,6 +39,7 @@ private:
 
   ModuleOp module;
   SymbolTable &symbols;
+  unsigned waveSize;
   /// Keyed by kind, reduction, types, group size and config.
   llvm::DenseMap<Attribute, CollectiveOp> collectives;
   /// Keyed by the function, the group and the size.
@@ -133,8 +134,8 @@ LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
       return call->emitOpError("buffer is ")
              << buffer.getType() << "; expected at least one dimension";
   FlatSymbolRefAttr collective = findCollective(call);
-  FailureOr<CollectiveConfig> config =
-      getConfig(symbols.lookup<CollectiveOp>(collective.getValue()), call);
+  FailureOr<CollectiveConfig> config = getConfig(
+      symbols.lookup<CollectiveOp>(collective.getValue()), waveSize, call);
   if (failed(config))
     return failure();
   if (config->staged)
@@ -186,17 +187,19 @@ LogicalResult CallExpansion::expand(CollectiveCallOpInterface call) {
 namespace {
 struct ExpandCollectivesPass
     : iris::impl::IrisExpandCollectivesPassBase<ExpandCollectivesPass> {
+  using IrisExpandCollectivesPassBase::IrisExpandCollectivesPassBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
-    CallExpansion calls(module, symbols);
+    CallExpansion calls(module, symbols, waveSize);
     SmallVector<CollectiveCallOpInterface> found;
     module.walk([&](CollectiveCallOpInterface call) { found.push_back(call); });
     for (CollectiveCallOpInterface call : found)
       if (failed(calls.expand(call)))
         return signalPassFailure();
     for (auto op : llvm::make_early_inc_range(module.getOps<CollectiveOp>())) {
-      if (failed(buildCollective(op)))
+      if (failed(buildCollective(op, waveSize)))
         return signalPassFailure();
       op.erase();
     }

@@ -107,7 +107,10 @@ static void addNarrowing(OpPassManager &pm,
 void mlir::iris::buildIrisExpandPipeline(OpPassManager &pm,
                                          const IrisPipelineOptions &options) {
   pm.addPass(createIrisCheckFlagsPass());
-  pm.addPass(createIrisExpandCollectivesPass());
+  // Registers were counted for AMD GPUs only; other targets keep their tiles.
+  constexpr unsigned widestWave = 64;
+  pm.addPass(createIrisExpandCollectivesPass(
+      {isAMD(options) ? waveSize(options) : widestWave}));
   pm.addPass(createIrisExpandMatmulsPass());
   addVerifier(pm, options, "expand");
 }

@@ -31,9 +31,10 @@ struct CollectiveConfig : plan::CollectiveForm {
   }
 };
 
-/// Validates the config of `op` and fills in the defaults. Invalid entries are
-/// reported at `call`, the call for which `op` was created, if there is one.
-FailureOr<CollectiveConfig> getConfig(CollectiveOp op,
+/// Validates the config of `op` and fills in the defaults, which depend on the
+/// number of threads of a warp. Invalid entries are reported at `call`, the
+/// call for which `op` was created, if there is one.
+FailureOr<CollectiveConfig> getConfig(CollectiveOp op, unsigned waveSize,
                                       Operation *call = nullptr);
 
 } // namespace mlir::iris

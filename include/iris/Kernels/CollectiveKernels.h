@@ -22,8 +22,9 @@ namespace mlir::iris {
 #define IRIS_ENGINE_VARIANT(...)
 #include "iris/Plan/Collectives.def"
 
-/// Builds the GPU module for `op` and inserts it before `op`.
-FailureOr<gpu::GPUModuleOp> buildCollective(CollectiveOp op);
+/// Builds the GPU module for `op` and inserts it before `op`; `waveSize` as
+/// getConfig() takes it.
+FailureOr<gpu::GPUModuleOp> buildCollective(CollectiveOp op, unsigned waveSize);
 
 } // namespace mlir::iris
 

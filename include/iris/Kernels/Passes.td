@@ -48,6 +48,11 @@ def IrisExpandCollectivesPass
     "::mlir::iris::IrisDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
     "::mlir::tile::TileDialect"];
+  let options = [
+    Option<"waveSize", "wave-size", "unsigned", "64",
+           "Threads of a warp; reductions have smaller default tiles where "
+           "warps are narrower than 64">
+  ];
 }
 
 def IrisExpandMatmulsPass : Pass<"iris-expand-matmuls", "::mlir::ModuleOp"> {

@@ -7,15 +7,16 @@ of outputs in bytes), the outputs as bytes, or a text that says what went wrong.
 import ctypes
 import multiprocessing
 
+LIMIT = 60  # seconds for a kernel, its compilation by the driver included
 SPARE = 64  # bytes behind each buffer, which nothing may write
 FILL = 0xA5
 
 
 def execute(target, image, calls):
     if target == "host":
-        return on_host(image, calls)
+        return in_children(call_on_host, image, calls)
     if target.startswith("cuda:"):
-        return on_cuda(image, calls)
+        return in_children(call_on_cuda, image, calls)
     if target.startswith("ptx:"):
         return on_interpreter(image, calls)
     return on_emulator(image, calls)
@@ -27,6 +28,32 @@ def split(buffers, sizes):
         if any(b != FILL for b in raw[size:]):
             return "wrote behind a buffer"
     return [raw[:size] for raw, size in zip(buffers, sizes)]
+
+
+def in_children(call, image, calls):
+    """In a process of their own: a kernel may crash, or run for ever."""
+    results = []
+    while len(results) < len(calls):
+        receiver, sender = multiprocessing.Pipe(duplex=False)
+        child = multiprocessing.Process(
+            target=call, args=(image, calls[len(results):], sender.send))
+        child.start()
+        # Closed here, so that the end of the child is the end of the pipe.
+        sender.close()
+        reason = None
+        try:
+            while len(results) < len(calls):
+                if not receiver.poll(LIMIT):
+                    reason = f"no end after {LIMIT} s"
+                    child.kill()
+                    break
+                results.append(receiver.recv())
+        except EOFError:
+            pass
+        child.join()
+        if len(results) < len(calls):
+            results.append(reason or f"exit status {child.exitcode}")
+    return results
 
 
 # Host -----------------------------------------------------------------------
@@ -41,7 +68,7 @@ class Program:
         self.words = (ctypes.c_uint64 * 6)(0, 1 << 32, 1 << 32 | 1, aligned)
 
 
-def call_on_host(image, calls, results):
+def call_on_host(image, calls, send):
     library = ctypes.CDLL(image)
     program = Program()
     for name, inputs, sizes in calls:
@@ -52,28 +79,7 @@ def call_on_host(image, calls, results):
             *(ctypes.addressof(b) for b in buffers + outputs))
         # The symbol of a kernel in a bare image.
         library[f"iris.{name}"](arguments, program.words)
-        results.put(split([o.raw for o in outputs], sizes))
-
-
-def on_host(image, calls):
-    """In a child: a kernel may crash."""
-    results = []
-    while len(results) < len(calls):
-        queue = multiprocessing.SimpleQueue()
-        child = multiprocessing.Process(
-            target=call_on_host, args=(image, calls[len(results):], queue))
-        child.start()
-        # Closed here, so that the end of the child is the end of the queue.
-        queue._writer.close()
-        try:
-            while len(results) < len(calls):
-                results.append(queue.get())
-        except EOFError:
-            pass
-        child.join()
-        if len(results) < len(calls):
-            results.append(f"exit status {child.exitcode}")
-    return results
+        send(split([o.raw for o in outputs], sizes))
 
 
 # Emulator -------------------------------------------------------------------
@@ -162,14 +168,13 @@ class Cuda:
         return raw.raw
 
 
-def on_cuda(path, calls):
+def call_on_cuda(path, calls, send):
     """Kernels have one warp."""
     cuda = Cuda()
     with open(path, "rb") as file:
         text = file.read() + b"\0"
     module = ctypes.c_void_p()
     cuda.call("cuModuleLoadData", ctypes.byref(module), text)
-    results = []
     for name, inputs, sizes in calls:
         function = ctypes.c_void_p()
         cuda.call("cuModuleGetFunction", ctypes.byref(function), module,
@@ -182,9 +187,7 @@ def on_cuda(path, calls):
         cuda.call("cuLaunchKernel", function, 1, 1, 1, 32, 1, 1, 0, None,
                   pointers, None)
         cuda.call("cuCtxSynchronize")
-        results.append(split([cuda.read(a, size + SPARE)
-                              for a, size in zip(outputs, sizes)], sizes))
+        send(split([cuda.read(a, size + SPARE)
+                    for a, size in zip(outputs, sizes)], sizes))
         for address in addresses + outputs:
             cuda.call("cuMemFree_v2", address)
-    cuda.call("cuModuleUnload", module)
-    return results

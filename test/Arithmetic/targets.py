@@ -6,6 +6,7 @@ of outputs in bytes), the outputs as bytes, or a text that says what went wrong.
 """
 import ctypes
 import multiprocessing
+import re
 
 LIMIT = 60  # seconds for a kernel, its compilation by the driver included
 SPARE = 64  # bytes behind each buffer, which nothing may write
@@ -112,10 +113,19 @@ def on_emulator(path, calls):
 # PTX interpreter ------------------------------------------------------------
 
 
+def threads_of_kernels(path):
+    """By name, from PTX: `.entry NAME(...) .maxntid THREADS, 1, 1`."""
+    with open(path, encoding="utf-8") as file:
+        found = re.findall(r"\.entry (\w+)\([^)]*\)\s*\.maxntid (\d+)",
+                           file.read())
+    return {name: int(threads) for name, threads in found}
+
+
 def on_interpreter(path, calls):
     import numpy as np
     import ptx
     code = ptx.CodeObject(path)
+    threads = threads_of_kernels(path)
     results = []
     for name, inputs, sizes in calls:
         memory = ptx.Memory(1 << 20)
@@ -123,7 +133,8 @@ def on_interpreter(path, calls):
                      for raw in inputs]
         outputs = [memory.put(np.full(size + SPARE, FILL, np.uint8))
                    for size in sizes]
-        launch = ptx.Launch(code, name, grid=(1, 1, 1), block=(32, 1, 1),
+        launch = ptx.Launch(code, name, grid=(1, 1, 1),
+                            block=(threads[name], 1, 1),
                             args=addresses + outputs, mem=memory)
         try:
             ptx.Emu(memory).run([launch])
@@ -169,8 +180,8 @@ class Cuda:
 
 
 def call_on_cuda(path, calls, send):
-    """Kernels have one warp."""
     cuda = Cuda()
+    threads = threads_of_kernels(path)
     with open(path, "rb") as file:
         text = file.read() + b"\0"
     module = ctypes.c_void_p()
@@ -184,8 +195,8 @@ def call_on_cuda(path, calls, send):
                    for size in sizes]
         pointers = (ctypes.c_void_p * (len(addresses) + len(outputs)))(
             *(ctypes.addressof(a) for a in addresses + outputs))
-        cuda.call("cuLaunchKernel", function, 1, 1, 1, 32, 1, 1, 0, None,
-                  pointers, None)
+        cuda.call("cuLaunchKernel", function, 1, 1, 1, threads[name], 1,
+                  1, 0, None, pointers, None)
         cuda.call("cuCtxSynchronize")
         send(split([cuda.read(a, size + SPARE)
                     for a, size in zip(outputs, sizes)], sizes))

@@ -49,11 +49,11 @@ def ConvertTileToLoopsPass
     fills the rest with 0 or the `else` value. Volatile accesses go element by
     element. Cache modifiers have no effect on the host.
 
-    `tile.reduce` combines the upper half of the dimension with the lower one
-    until one element is left. Atomics on tiles become a release fence, one
-    relaxed update per element, and an acquire fence, according to their `sem`;
-    `iris.expect_eq` on tiles becomes one loop and one `iris.record_expect`.
-    Their scalar forms are not changed.
+    `tile.reduce` combines neighbours along the dimension until one element is
+    left; halves, where the order does not matter. Atomics on tiles become a
+    release fence, one relaxed update per element, and an acquire fence,
+    according to their `sem`; `iris.expect_eq` on tiles becomes one loop and one
+    `iris.record_expect`. Their scalar forms are not changed.
 
     `tile.matmul` becomes a loop over k-blocks: the ops of the region, copies of
     the block's elements of a and b to operand tiles of the accumulator type,

@@ -8,6 +8,7 @@
 #include "iris/Conversion/IrisToNVVM.h"
 #include "iris/Conversion/IrisToROCDL.h"
 #include "iris/Conversion/MatmulTarget.h"
+#include "iris/Conversion/ReducePlan.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,16 +51,11 @@ static LogicalResult lowerMatmul(tile::MatmulOp op, const MatmulTarget &target,
 }
 
 /// Upper bound of the workgroup memory for layout conversions.
-static uint64_t estimateExchangeBytes(FunctionOpInterface function,
-                                      unsigned numWarps) {
+static uint64_t estimateExchangeBytes(FunctionOpInterface function) {
   uint64_t bytes = 0;
   function->walk([&](Operation *op) {
-    // One partial result per warp, of at most 8 bytes each.
     if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
-      RankedTensorType type = reduce.getSource().getType();
-      uint64_t results =
-          type.getNumElements() / type.getDimSize(reduce.getDim());
-      bytes = std::max(bytes, results * numWarps * 8);
+      bytes = std::max(bytes, getReductionBytes(reduce));
       return;
     }
     if (!isa<tile::BroadcastOp, tile::ConvertLayoutOp, tile::ExpandDimsOp,
@@ -113,8 +109,7 @@ static LogicalResult lowerFunction(FunctionOpInterface function,
   if (target->lowersKernels())
     return target->lowerKernel(
         function, kernel,
-        std::min(estimateExchangeBytes(function, kernel.numWarps),
-                 maxScratchBytes));
+        std::min(estimateExchangeBytes(function), maxScratchBytes));
   emitThreadNumbers(function, kernel);
   if (bytes)
     kernel.scratch = getScratch(function, bytes);

@@ -1,50 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reductions: first over the registers of a thread, in order of coordinates,
-// then over lanes with butterfly shuffles, then over warps through scratch
-// memory. The order depends only on the layout.
+// Reductions, step by step (iris/Conversion/ReducePlan.h): steps of registers
+// are arithmetic of a thread, those of lanes are butterfly shuffles, and those
+// of warps go through scratch memory.
+//
+// Where a register's step comes after lanes' or warps', as in a row that is
+// longer than what all threads load at once, every step before it would be done
+// for both values of the register. Instead, at a lane's step each lane of a
+// pair takes over one of the values: it sends the other one and adds what it
+// receives. From then on, the bit of the lane number stands for that of the
+// register number, and the step of the register becomes one of the lane.
 #include "Patterns.h"
 
 #include "iris/Analysis/TileLayout.h"
+#include "iris/Conversion/ReducePlan.h"
+#include "iris/Dialect/Tile/Utils/Reduction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 using namespace mlir;
 using namespace mlir::iris;
-
-//===----------------------------------------------------------------------===//
-// Bits of the reduced dimension
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// The input bits of a layout whose bases change the reduced coordinate.
-struct ReducedBits {
-  LayoutIndex bits;
-  /// Some basis changes the reduced coordinate and another one.
-  bool mixed = false;
-};
-
-} // namespace
-
-static ReducedBits getReducedBits(const LinearLayout &layout, unsigned dim) {
-  ReducedBits result;
-  LayoutIndex free = layout.getFreeBits();
-  uint64_t mask = layout.getDimMask(dim);
-  auto collect = [&](LayoutDim input, uint64_t freeBits, uint64_t &bits) {
-    for (auto [i, basis] : llvm::enumerate(layout.getBases(input))) {
-      // Elements of free bits are duplicates of those of the other bits.
-      if (!(basis & mask) || (freeBits >> i & 1))
-        continue;
-      result.mixed |= (basis & ~mask) != 0;
-      bits |= uint64_t(1) << i;
-    }
-  };
-  collect(LayoutDim::Register, free.reg, result.bits.reg);
-  collect(LayoutDim::Lane, free.lane, result.bits.lane);
-  collect(LayoutDim::Warp, free.warp, result.bits.warp);
-  return result;
-}
 
 /// Enumerates all subsets of `bits`, starting with the empty set.
 static SmallVector<uint64_t> getSettings(uint64_t bits) {
@@ -62,13 +37,8 @@ uint64_t mlir::iris::getScratchBytes(Operation *op, unsigned numWarps) {
     auto type = cast<RankedTensorType>(op->getOperand(0).getType());
     return getExchangeBytes(*getLinearLayout(type), type.getElementType());
   }
-  if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
-    LinearLayout layout = *getLinearLayout(reduce.getSource().getType());
-    if (getReducedBits(layout, reduce.getDim()).bits.warp == 0)
-      return 0;
-    // One partial result per warp, of at most 8 bytes each.
-    return layout.slice(reduce.getDim()).getNumElements() * numWarps * 8;
-  }
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return getReductionBytes(reduce);
   if (isa<AtomicRMWOp, AtomicCASOp>(op)) {
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (!type || op->getResult(0).use_empty())
@@ -84,42 +54,6 @@ uint64_t mlir::iris::getScratchBytes(Operation *op, unsigned numWarps) {
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
-
-template <typename OpT>
-static Value make(ThreadBuilder &t, Value lhs, Value rhs) {
-  return OpT::create(t.b, t.loc, lhs, rhs);
-}
-
-/// Returns the reduction of two scalars.
-static Value combine(ThreadBuilder &t, tile::ReduceKind kind, Value lhs,
-                     Value rhs) {
-  bool isFloat = isa<FloatType>(lhs.getType());
-  switch (kind) {
-  case tile::ReduceKind::sum:
-    return isFloat ? make<arith::AddFOp>(t, lhs, rhs)
-                   : make<arith::AddIOp>(t, lhs, rhs);
-  case tile::ReduceKind::prod:
-    return isFloat ? make<arith::MulFOp>(t, lhs, rhs)
-                   : make<arith::MulIOp>(t, lhs, rhs);
-  case tile::ReduceKind::min:
-    return isFloat ? make<arith::MinimumFOp>(t, lhs, rhs)
-                   : make<arith::MinSIOp>(t, lhs, rhs);
-  case tile::ReduceKind::max:
-    return isFloat ? make<arith::MaximumFOp>(t, lhs, rhs)
-                   : make<arith::MaxSIOp>(t, lhs, rhs);
-  case tile::ReduceKind::umin:
-    return make<arith::MinUIOp>(t, lhs, rhs);
-  case tile::ReduceKind::umax:
-    return make<arith::MaxUIOp>(t, lhs, rhs);
-  case tile::ReduceKind::And:
-    return make<arith::AndIOp>(t, lhs, rhs);
-  case tile::ReduceKind::Or:
-    return make<arith::OrIOp>(t, lhs, rhs);
-  case tile::ReduceKind::Xor:
-    return make<arith::XOrIOp>(t, lhs, rhs);
-  }
-  llvm_unreachable("unknown kind of reduction");
-}
 
 /// Returns the value of the lane whose index differs in the bits of `mask`.
 /// Shuffles move 32 bits on every target.
@@ -155,8 +89,316 @@ static Value shuffleXor(ThreadBuilder &t, Value value, uint64_t mask) {
 }
 
 //===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Bits of a register number, and what each adds to another number.
+using BitMap = SmallVector<std::pair<uint64_t, uint64_t>>;
+
+/// Where partial results are in memory while warps exchange them: the number of
+/// one has its index in the slice in the lower bits, and above them a bit for
+/// each step to come. The slice's registers are those of one round.
+struct WarpExchange {
+  /// Partial results of the slice in a round.
+  uint64_t count;
+  /// What the bits of the lane and the warp add to the number of a partial
+  /// result that the thread writes, and to that of one that it reads.
+  SmallVector<uint64_t> lanes, writingWarps, readingWarps;
+  /// What register bits of the result add, and those with a step to come.
+  BitMap kept, parts;
+  /// Register bits whose settings are rounds.
+  uint64_t rounds = 0;
+  /// Of register 0, the numbers that a thread writes and reads; if it writes.
+  Value writeIndex, readIndex, writer;
+};
+
+/// The partial results of a thread while the steps are done.
+class ThreadReduction {
+public:
+  ThreadReduction(ThreadBuilder &t, tile::ReduceOp op, ReducePlan plan)
+      : t(t), op(op), plan(std::move(plan)), steps(this->plan.steps),
+        free(this->plan.layout.getFreeBits()) {}
+
+  /// Returns the results for the registers of the slice.
+  SmallVector<Value> run(Value source);
+
+private:
+  void load(Value source);
+  void combineRegisters(unsigned bit);
+  void combineLanes(unsigned bit);
+  void divideRegister(ReduceStep &lane, ReduceStep &later);
+  ReduceStep *findDivided(ReduceStep &lane);
+
+  void moveWarpsToRegisters(size_t next);
+  WarpExchange beginExchange(size_t next) const;
+  uint64_t addSteps(WarpExchange &exchange, size_t next);
+  void exchangeRound(const WarpExchange &exchange, ArrayRef<uint64_t> before,
+                     ArrayRef<uint64_t> after);
+  Value getWriter() const;
+
+  Value combine(Value lhs, Value rhs) {
+    return tile::combinePartials(t.b, t.loc, op.getKind(), lhs, rhs);
+  }
+
+  ThreadBuilder &t;
+  tile::ReduceOp op;
+  ReducePlan plan;
+  SmallVector<ReduceStep> &steps;
+  LayoutIndex free;
+  /// Register bits of the result.
+  uint64_t kept = 0;
+  /// `kept`, and those with a step to come. Values are numbered by them; the
+  /// other bits of a register number are 0.
+  uint64_t live = 0;
+  SmallVector<Value> values;
+  /// Bits of the lane and the warp on which the partial results do not depend
+  /// any more.
+  uint64_t doneLanes = 0, movedWarps = 0;
+};
+
+} // namespace
+
+SmallVector<Value> ThreadReduction::run(Value source) {
+  load(source);
+  for (size_t next = 0; next < steps.size(); ++next) {
+    if (steps[next].input == LayoutDim::Warp)
+      moveWarpsToRegisters(next);
+    ReduceStep &step = steps[next];
+    if (step.input == LayoutDim::Register)
+      combineRegisters(step.bit);
+    else if (ReduceStep *later = findDivided(step))
+      divideRegister(step, *later);
+    else
+      combineLanes(step.bit);
+  }
+  return llvm::map_to_vector(getSettings(kept),
+                             [&](uint64_t reg) { return values[reg]; });
+}
+
+void ThreadReduction::load(Value source) {
+  uint64_t mask = plan.layout.getDimMask(op.getDim());
+  for (auto [i, basis] :
+       llvm::enumerate(plan.layout.getBases(LayoutDim::Register)))
+    if (basis & ~mask)
+      kept |= uint64_t(1) << i;
+  live = kept;
+  for (const ReduceStep &step : steps)
+    if (step.input == LayoutDim::Register)
+      live |= uint64_t(1) << step.bit;
+  values.resize(plan.layout.getNumRegisters());
+  Type partial = tile::getAccumulatorType(op);
+  for (uint64_t reg : getSettings(live))
+    values[reg] =
+        tile::convertPartial(t.b, t.loc, t.extract(source, reg), partial);
+}
+
+void ThreadReduction::combineRegisters(unsigned bit) {
+  uint64_t upper = uint64_t(1) << bit;
+  live &= ~upper;
+  for (uint64_t reg : getSettings(live))
+    values[reg] = combine(values[reg], values[reg | upper]);
+}
+
+void ThreadReduction::combineLanes(unsigned bit) {
+  uint64_t mask = uint64_t(1) << bit;
+  doneLanes |= mask;
+  for (uint64_t reg : getSettings(live))
+    values[reg] = combine(values[reg], shuffleXor(t, values[reg], mask));
+}
+
+/// Returns the last step of a register behind step `lane`, if dividing its
+/// values among lanes saves work: one more shuffle at that step against half of
+/// the work at every step of lanes and warps before it, of which a single one
+/// is no gain.
+ReduceStep *ThreadReduction::findDivided(ReduceStep &lane) {
+  ReduceStep *later = nullptr;
+  unsigned between = 0, saved = 0;
+  for (ReduceStep *step = &lane; step != steps.end(); ++step) {
+    if (step->input == LayoutDim::Register) {
+      later = step;
+      saved = between;
+    } else {
+      ++between;
+    }
+  }
+  return saved > 1 ? later : nullptr;
+}
+
+void ThreadReduction::divideRegister(ReduceStep &lane, ReduceStep &later) {
+  uint64_t mask = uint64_t(1) << lane.bit, upper = uint64_t(1) << later.bit;
+  Value bit = arith::AndIOp::create(t.b, t.loc, t.kernel.lane, t.i32(mask));
+  Value isUpper = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::ne,
+                                        bit, t.i32(0));
+  auto select = [&](Value ifUpper, Value ifLower) {
+    return arith::SelectOp::create(t.b, t.loc, isUpper, ifUpper, ifLower);
+  };
+  live &= ~upper;
+  for (uint64_t reg : getSettings(live)) {
+    Value low = values[reg], high = values[reg | upper];
+    Value own = select(high, low);
+    values[reg] = combine(own, shuffleXor(t, select(low, high), mask));
+  }
+  later.input = LayoutDim::Lane;
+  later.bit = lane.bit;
+}
+
+//===----------------------------------------------------------------------===//
+// Warps
+//===----------------------------------------------------------------------===//
+
+/// True in one of the threads that hold the same partial results; null if it is
+/// the only one.
+Value ThreadReduction::getWriter() const {
+  Value writer;
+  for (auto [input, bits] :
+       {std::pair<Value, uint64_t>(t.kernel.lane, free.lane | doneLanes),
+        std::pair<Value, uint64_t>(t.kernel.warp, free.warp | movedWarps)}) {
+    if (!bits)
+      continue;
+    Value rest = arith::AndIOp::create(t.b, t.loc, input, t.i32(bits));
+    writer = emitAnd(t, writer,
+                     arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::eq,
+                                           rest, t.i32(0)));
+  }
+  return writer;
+}
+
+/// Removes the bits of `omitted` from a number.
+static uint64_t omitBits(uint64_t number, uint64_t omitted) {
+  uint64_t result = 0;
+  unsigned to = 0;
+  for (unsigned bit = 0; number >> bit; ++bit)
+    if (!(omitted >> bit & 1))
+      result |= (number >> bit & 1) << to++;
+  return result;
+}
+
+static uint64_t apply(const BitMap &map, uint64_t reg) {
+  uint64_t result = 0;
+  for (auto [bit, value] : map)
+    if (reg & bit)
+      result ^= value;
+  return result;
+}
+
+/// The exchange before step `next`, without the steps to come.
+WarpExchange ThreadReduction::beginExchange(size_t next) const {
+  uint64_t width = values.front().getType().getIntOrFloatBitWidth() / 8;
+  uint64_t rounds = getRoundBits(plan, plan.getNumPartials(next), width);
+  ArrayRef<uint64_t> registers = plan.slice.getBases(LayoutDim::Register);
+  uint64_t omitted = 0;
+  for (auto [i, basis] : llvm::enumerate(registers))
+    if (rounds >> i & 1)
+      omitted |= basis;
+  auto omit = [&](ArrayRef<uint64_t> bases) {
+    return llvm::map_to_vector(
+        bases, [&](uint64_t basis) { return omitBits(basis, omitted); });
+  };
+  WarpExchange exchange;
+  exchange.count = plan.slice.getNumElements() >> llvm::popcount(omitted);
+  exchange.lanes = omit(plan.slice.getBases(LayoutDim::Lane));
+  exchange.writingWarps = omit(plan.slice.getBases(LayoutDim::Warp));
+  exchange.readingWarps = exchange.writingWarps;
+  uint64_t rest = kept;
+  for (auto [i, basis] : llvm::enumerate(omit(registers))) {
+    uint64_t bit = rest & -rest;
+    rest &= ~bit;
+    exchange.kept.push_back({bit, basis});
+    if (rounds >> i & 1)
+      exchange.rounds |= bit;
+  }
+  return exchange;
+}
+
+/// Adds the steps from `next` on. Those of warps become steps of registers, up
+/// to the next step of a lane. Returns the new bits of register numbers.
+uint64_t ThreadReduction::addSteps(WarpExchange &exchange, size_t next) {
+  bool isBeforeLane = true;
+  uint64_t newBits = 0, part = exchange.count;
+  for (ReduceStep &step : MutableArrayRef(steps).drop_front(next)) {
+    isBeforeLane &= step.input != LayoutDim::Lane;
+    if (step.input == LayoutDim::Lane) {
+      exchange.lanes[step.bit] |= part;
+    } else if (step.input == LayoutDim::Warp) {
+      exchange.writingWarps[step.bit] |= part;
+      if (!isBeforeLane)
+        exchange.readingWarps[step.bit] |= part;
+    }
+    if (step.input == LayoutDim::Warp && isBeforeLane) {
+      movedWarps |= uint64_t(1) << step.bit;
+      step.input = LayoutDim::Register;
+      step.bit = llvm::Log2_64(values.size());
+      newBits |= uint64_t(1) << step.bit;
+      values.resize(2 * values.size());
+    }
+    if (step.input == LayoutDim::Register)
+      exchange.parts.push_back({uint64_t(1) << step.bit, part});
+    part *= 2;
+  }
+  return newBits;
+}
+
+/// Every thread gets the partial results of the warps that differ in the bits
+/// of the next steps, up to the next step of a lane.
+void ThreadReduction::moveWarpsToRegisters(size_t next) {
+  WarpExchange exchange = beginExchange(next);
+  exchange.writer = getWriter();
+  uint64_t newBits = addSteps(exchange, next);
+  exchange.writeIndex = t.applyBases(exchange.lanes, exchange.writingWarps);
+  exchange.readIndex = t.applyBases(exchange.lanes, exchange.readingWarps);
+  for (uint64_t round : getSettings(exchange.rounds)) {
+    auto inRound = [&](uint64_t bits) {
+      return llvm::map_to_vector(getSettings(bits & ~exchange.rounds),
+                                 [&](uint64_t reg) { return reg | round; });
+    };
+    exchangeRound(exchange, inRound(live), inRound(live | newBits));
+  }
+  live |= newBits;
+}
+
+/// Writes the registers `before` the exchange, and reads those after it.
+void ThreadReduction::exchangeRound(const WarpExchange &exchange,
+                                    ArrayRef<uint64_t> before,
+                                    ArrayRef<uint64_t> after) {
+  Type type = values[before.front()].getType();
+  auto pointer = [&](ThreadBuilder &inner, Value thread, uint64_t reg) {
+    Value index = inner.b.createOrFold<arith::XOrIOp>(
+        inner.loc, thread, inner.i32(apply(exchange.kept, reg)));
+    Value part = inner.i32(apply(exchange.parts, reg));
+    return inner.getScratchPointer(type, inner.add(index, part));
+  };
+  t.barrier();
+  emitGuarded(t, exchange.writer, [&](ThreadBuilder &inner) {
+    for (uint64_t reg : before)
+      LLVM::StoreOp::create(inner.b, inner.loc, values[reg],
+                            pointer(inner, exchange.writeIndex, reg));
+  });
+  t.barrier();
+  for (uint64_t reg : after)
+    values[reg] = LLVM::LoadOp::create(t.b, t.loc, type,
+                                       pointer(t, exchange.readIndex, reg));
+}
+
+//===----------------------------------------------------------------------===//
 // Pattern
 //===----------------------------------------------------------------------===//
+
+/// The elements of a thread in the plan's layout.
+static Value convertSource(ThreadBuilder &t, tile::ReduceOp op, Value source,
+                           const ReducePlan &plan) {
+  if (!plan.conversion)
+    return source;
+  if (plan.needsExchange())
+    return t.exchange(source, *getLinearLayout(op.getSource().getType()),
+                      plan.layout, [](uint64_t index) { return index; });
+  SmallVector<Value> elements;
+  for (uint64_t reg = 0; reg < plan.layout.getNumRegisters(); ++reg)
+    elements.push_back(
+        t.extract(source, plan.conversion->apply({reg, 0, 0}).reg));
+  return t.pack(elements);
+}
 
 namespace {
 
@@ -167,159 +409,24 @@ struct ReducePattern : ThreadPattern<tile::ReduceOp> {
   matchAndRewrite(tile::ReduceOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ThreadBuilder t = getBuilder(rewriter, op);
-    LinearLayout layout = *getLinearLayout(op.getSource().getType());
-    unsigned dim = op.getDim();
-    ReducedBits reduced = getReducedBits(layout, dim);
-    if (reduced.mixed)
+    std::optional<ReducePlan> plan = planReduction(op);
+    if (!plan)
       return op.emitOpError("layout of the source has a basis that changes "
                             "dimension ")
-             << dim << " and another one; expected separate bases";
-    LinearLayout slice = layout.slice(dim);
-
-    SmallVector<Value> partial =
-        reduceRegisters(op, t, adaptor.getSource(), layout, slice, reduced);
-    for (unsigned bit = 0; reduced.bits.lane >> bit; ++bit)
-      if (reduced.bits.lane >> bit & 1)
-        for (Value &value : partial)
-          value = combine(t, op.getKind(), value,
-                          shuffleXor(t, value, uint64_t(1) << bit));
-    if (reduced.bits.warp)
-      reduceWarps(op, t, partial, layout, slice, reduced);
+             << op.getDim() << " and another one; expected separate bases";
+    Value source = convertSource(t, op, adaptor.getSource(), *plan);
+    SmallVector<Value> results = ThreadReduction(t, op, *plan).run(source);
 
     Type wanted = getElementTypeOrSelf(op.getResult().getType());
-    for (Value &value : partial)
-      if (value.getType() != wanted)
-        value = arith::TruncFOp::create(rewriter, t.loc, wanted, value);
+    for (Value &value : results)
+      value = tile::convertPartial(rewriter, t.loc, value, wanted);
     bool isScalar = !isa<RankedTensorType>(op.getResult().getType());
-    rewriter.replaceOp(op, isScalar ? partial.front() : t.pack(partial));
+    rewriter.replaceOp(op, isScalar ? results.front() : t.pack(results));
     return success();
   }
-
-private:
-  static SmallVector<Value> reduceRegisters(tile::ReduceOp op, ThreadBuilder &t,
-                                            Value source,
-                                            const LinearLayout &layout,
-                                            const LinearLayout &slice,
-                                            const ReducedBits &reduced);
-  static void reduceWarps(tile::ReduceOp op, ThreadBuilder &t,
-                          SmallVectorImpl<Value> &partial,
-                          const LinearLayout &layout, const LinearLayout &slice,
-                          const ReducedBits &reduced);
 };
 
 } // namespace
-
-SmallVector<Value> ReducePattern::reduceRegisters(tile::ReduceOp op,
-                                                  ThreadBuilder &t,
-                                                  Value source,
-                                                  const LinearLayout &layout,
-                                                  const LinearLayout &slice,
-                                                  const ReducedBits &reduced) {
-  // Along the reduced dimension, in order of coordinates.
-  SmallVector<uint64_t> settings = getSettings(reduced.bits.reg);
-  llvm::sort(settings, [&](uint64_t a, uint64_t b) {
-    return layout.apply({a, 0, 0}) < layout.apply({b, 0, 0});
-  });
-  // The other register bits with nonzero bases are those of the slice, in the
-  // same order.
-  uint64_t mask = layout.getDimMask(op.getDim());
-  SmallVector<uint64_t> kept;
-  for (auto [i, basis] : llvm::enumerate(layout.getBases(LayoutDim::Register)))
-    if (basis & ~mask)
-      kept.push_back(uint64_t(1) << i);
-
-  SmallVector<Value> result;
-  for (uint64_t reg = 0; reg < slice.getNumRegisters(); ++reg) {
-    uint64_t base = 0;
-    for (auto [i, bit] : llvm::enumerate(kept))
-      if (reg >> i & 1)
-        base |= bit;
-    Value total;
-    for (uint64_t setting : settings) {
-      Value value = t.extract(source, base | setting);
-      // Narrow floats accumulate in f32.
-      if (isa<FloatType>(value.getType()) &&
-          value.getType().getIntOrFloatBitWidth() < 32)
-        value = arith::ExtFOp::create(t.b, t.loc, t.b.getF32Type(), value);
-      total = total ? combine(t, op.getKind(), total, value) : value;
-    }
-    result.push_back(total);
-  }
-  return result;
-}
-
-/// Every warp stores its partial results; every thread loads those of all warps
-/// for its registers and combines them in order.
-void ReducePattern::reduceWarps(tile::ReduceOp op, ThreadBuilder &t,
-                                SmallVectorImpl<Value> &partial,
-                                const LinearLayout &layout,
-                                const LinearLayout &slice,
-                                const ReducedBits &reduced) {
-  Type type = partial.front().getType();
-  uint64_t count = slice.getNumElements();
-
-  // The partial results of a warp are contiguous, one warp after the other.
-  SmallVector<uint64_t> warpBases(slice.getBases(LayoutDim::Warp));
-  unsigned numParts = 0;
-  SmallVector<uint64_t> order;
-  for (uint64_t bit = 0; bit < warpBases.size(); ++bit) {
-    if (!(reduced.bits.warp >> bit & 1))
-      continue;
-    warpBases[bit] |= count << numParts++;
-    order.push_back(layout.getBases(LayoutDim::Warp)[bit]);
-  }
-  Value index = t.applyBases(slice.getBases(LayoutDim::Lane), warpBases);
-  Value common = t.getThreadIndex(slice);
-
-  // One thread stores each partial result.
-  LayoutIndex free = layout.getFreeBits();
-  Value writer;
-  for (auto [input, bits] :
-       {std::pair<Value, uint64_t>(t.kernel.lane,
-                                   free.lane | reduced.bits.lane),
-        std::pair<Value, uint64_t>(t.kernel.warp, free.warp)}) {
-    if (!bits)
-      continue;
-    Value rest = arith::AndIOp::create(t.b, t.loc, input, t.i32(bits));
-    writer = emitAnd(t, writer,
-                     arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::eq,
-                                           rest, t.i32(0)));
-  }
-  t.barrier();
-  emitGuarded(t, writer, [&](ThreadBuilder &inner) {
-    for (auto [reg, value] : llvm::enumerate(partial)) {
-      Value at = inner.b.createOrFold<arith::XOrIOp>(
-          inner.loc, index, inner.i32(slice.apply({reg, 0, 0})));
-      LLVM::StoreOp::create(inner.b, inner.loc, value,
-                            inner.getScratchPointer(type, at));
-    }
-  });
-  t.barrier();
-
-  SmallVector<uint64_t> parts =
-      llvm::to_vector(llvm::seq<uint64_t>(0, uint64_t(1) << numParts));
-  auto coordinate = [&](uint64_t part) {
-    uint64_t result = 0;
-    for (auto [i, basis] : llvm::enumerate(order))
-      if (part >> i & 1)
-        result ^= basis;
-    return result;
-  };
-  llvm::sort(parts, [&](uint64_t a, uint64_t b) {
-    return coordinate(a) < coordinate(b);
-  });
-  for (auto [reg, value] : llvm::enumerate(partial)) {
-    Value at = t.b.createOrFold<arith::XOrIOp>(t.loc, common,
-                                               t.i32(slice.apply({reg, 0, 0})));
-    value = Value();
-    for (uint64_t part : parts) {
-      Value from = t.add(at, t.i32(part * count));
-      Value read = LLVM::LoadOp::create(t.b, t.loc, type,
-                                        t.getScratchPointer(type, from));
-      value = value ? combine(t, op.getKind(), value, read) : read;
-    }
-  }
-}
 
 void mlir::iris::populateReducePatterns(const TypeConverter &converter,
                                         const ConversionFacts &facts,

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The order of reductions: the upper half is added to the lower half.
+// The order of sums: neighbours are added.
 //
 // RUN: iris-opt %s --pass-pipeline='builtin.module(gpu.module(iris-outline-kernels,convert-tile-to-loops,canonicalize,cse))' | FileCheck %s
 
 gpu.module @kernels {
-  // Eight elements of f16, in f32: i + 4, i + 2, i + 1, rounded once.
+  // Eight elements of f16, in f32: 2i + (2i + 1), rounded once.
   // CHECK-LABEL: func.func @sum_f16
   // CHECK-DAG: %[[C1:.+]] = arith.constant 1 : index
   // CHECK-DAG: %[[C2:.+]] = arith.constant 2 : index
   // CHECK-DAG: %[[C4:.+]] = arith.constant 4 : index
   // CHECK: %[[PARTS:.+]] = memref.alloc() : memref<4xf32>
   // CHECK: scf.for %[[I:.+]] = %{{.+}} to %[[C4]]
-  // CHECK:   %[[LOW:.+]] = memref.load %[[TILE:.+]][%[[I]]] : memref<8xf16>
+  // CHECK:   %[[EVEN:.+]] = arith.muli %[[I]], %[[C2]]
+  // CHECK:   %[[ODD:.+]] = arith.addi %[[EVEN]], %[[C1]]
+  // CHECK:   %[[LOW:.+]] = memref.load %[[TILE:.+]][%[[EVEN]]] : memref<8xf16>
   // CHECK:   %[[X:.+]] = arith.extf %[[LOW]] : f16 to f32
-  // CHECK:   %[[UP:.+]] = arith.addi %[[I]], %[[C4]]
-  // CHECK:   %[[HIGH:.+]] = memref.load %[[TILE]][%[[UP]]]
+  // CHECK:   %[[HIGH:.+]] = memref.load %[[TILE]][%[[ODD]]]
   // CHECK:   %[[Y:.+]] = arith.extf %[[HIGH]] : f16 to f32
   // CHECK:   %[[S:.+]] = arith.addf %[[X]], %[[Y]] : f32
   // CHECK:   memref.store %[[S]], %[[PARTS]][%[[I]]]
   // CHECK: scf.for %[[J:.+]] = %{{.+}} to %[[C2]]
-  // CHECK:   arith.addi %[[J]], %[[C2]]
+  // CHECK:   arith.muli %[[J]], %[[C2]]
   // CHECK:   arith.addf
   // CHECK: arith.addf
   // CHECK: %[[TOTAL:.+]] = memref.load %[[PARTS]]
@@ -33,9 +34,11 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Along one of two dimensions; NaN propagates.
+  // Along one of two dimensions; NaN propagates. The order does not matter, and
+  // halves can be loaded as vectors: column i, and column i + 4.
   // CHECK-LABEL: func.func @max_rows
   // CHECK: memref.alloc() : memref<16xf32>
+  // CHECK: arith.addi %{{.+}}, %c4
   // CHECK: arith.maximumf
   // CHECK: %[[R:.+]] = memref.alloc() : memref<4xf32>
   gpu.func @max_rows(%a: memref<?x?xf32>, %b: memref<?xf32>, %i: index)

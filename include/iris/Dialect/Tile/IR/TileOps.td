@@ -245,8 +245,12 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
     integers as signed and propagate NaN.
 
     The order is the same on all targets, and so are the bits of the result:
-    with n elements x[0] ... x[n-1] along `dim`, x[i] becomes x[i] op x[i + n/2]
-    for all i < n/2; then the same with n/2, until x[0] is the result.
+    neighbours along `dim` are combined until one element is left, that is, from
+    x[0] ... x[n-1] step k = 0, 1, ..., log2(n) - 1 computes x[i] op x[i + 2^k]
+    into x[i] for all multiples i of 2^(k+1), each rounded, and x[0] is the
+    result. The order depends on n alone, not on the layout, the number of warps
+    or the chip. Only sums and products of floats depend on the order; targets
+    take any other for the rest.
 
     Example:
 

@@ -96,6 +96,29 @@ func.func @slice(%b: memref<?x?xf32>, %i: index) {
 
 // -----
 
+// Sums of floats add neighbours first, so a thread gets consecutive rows: 16 of
+// them. For a maximum, the rows of the warps alternate, as without a reduction.
+// CHECK-DAG: #[[ROWS:.+]] = #tile.blocked<size_per_thread = [16, 4], threads_per_warp = [2, 32], warps_per_cta = [4, 1], order = [1, 0]>
+// CHECK-DAG: #[[ANY:.+]] = #tile.blocked<size_per_thread = [1, 4], threads_per_warp = [2, 32], warps_per_cta = [4, 1], order = [1, 0]>
+// CHECK-LABEL: @columns
+// CHECK: tile.reduce sum {{.*}} : tensor<128x128xf32, #[[ROWS]]>
+// CHECK-LABEL: @columns_in_any_order
+// CHECK: tile.reduce max {{.*}} : tensor<128x128xf32, #[[ANY]]>
+func.func @columns(%b: memref<?x?xf32>, %o: memref<?xf32>, %i: index) {
+  %v = tile.load %b[%i, %i] : memref<?x?xf32> -> tensor<128x128xf32>
+  %s = tile.reduce sum %v dim 0 : tensor<128x128xf32> -> tensor<128xf32>
+  tile.store %s, %o[%i] : tensor<128xf32>, memref<?xf32>
+  return
+}
+func.func @columns_in_any_order(%b: memref<?x?xf32>, %o: memref<?xf32>, %i: index) {
+  %v = tile.load %b[%i, %i] : memref<?x?xf32> -> tensor<128x128xf32>
+  %s = tile.reduce max %v dim 0 : tensor<128x128xf32> -> tensor<128xf32>
+  tile.store %s, %o[%i] : tensor<128xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
 // The stored side of a transpose keeps wide accesses: threads exchange the
 // tile.
 // CHECK-LABEL: @transpose

@@ -17,6 +17,7 @@
 #include "ThreadOrder.h"
 #include "iris/Analysis/TileLayout.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Tile/Utils/Reduction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -126,6 +127,9 @@ struct Group {
   int64_t elementBytes = 1;
   /// Elements of one packet access, if tiles are sent as packets; otherwise 0.
   int64_t packetElements = 0;
+  /// Dimensions that are reduced in a given order, neighbours first: a bit
+  /// each.
+  uint64_t orderedDims = 0;
   /// Extents of the largest tile.
   SmallVector<int64_t> shape;
   int64_t numElements = 0;
@@ -286,6 +290,7 @@ void LayoutAssigner::tie(Value a, Value b) {
   first.accessBytes = std::max(first.accessBytes, second.accessBytes);
   first.elementBytes = std::max(first.elementBytes, second.elementBytes);
   first.packetElements = std::max(first.packetElements, second.packetElements);
+  first.orderedDims |= second.orderedDims;
   if (second.numElements > first.numElements) {
     first.numElements = second.numElements;
     first.shape = second.shape;
@@ -315,6 +320,11 @@ void LayoutAssigner::formGroups() {
             [&](iris::PacketLoadOp load) { addPacketAccess(load.getResult()); })
         .Case([&](iris::PacketStoreOp store) {
           addPacketAccess(store.getValue());
+        })
+        .Case([&](ReduceOp reduce) {
+          if (dependsOnOrder(reduce))
+            groups[getGroup(reduce.getSource())].orderedDims |=
+                uint64_t(1) << reduce.getDim();
         });
     visitTies(op, [&](ArrayRef<Value> tiles) {
       for (Value tile : tiles.drop_front(tiles.empty() ? 0 : 1))
@@ -365,6 +375,28 @@ void LayoutAssigner::collectFlows() {
   });
 }
 
+/// Bytes of a row from which on threads may access rows that are apart: those
+/// of the smallest transaction of a GPU's memory.
+static constexpr int64_t kMinRowBytes = 32;
+
+/// Gives each thread consecutive rows where it has several, so that a reduction
+/// in order starts in the thread. The last dimension has the elements of an
+/// access.
+static BlockedAttr withConsecutiveRows(BlockedAttr layout, const Group &group,
+                                       int64_t elementBytes) {
+  SmallVector<int64_t> size(layout.getSizePerThread());
+  for (size_t dim = 0; dim + 1 < size.size(); ++dim) {
+    int64_t lanes = layout.getThreadsPerWarp()[dim];
+    bool isWide = group.shape.back() * elementBytes >= kMinRowBytes;
+    int64_t covered = size[dim] * lanes * layout.getWarpsPerCta()[dim];
+    if ((group.orderedDims >> dim & 1) && (lanes == 1 || isWide) &&
+        covered < group.shape[dim])
+      size[dim] *= group.shape[dim] / covered;
+  }
+  return BlockedAttr::get(layout.getContext(), size, layout.getThreadsPerWarp(),
+                          layout.getWarpsPerCta(), layout.getOrder());
+}
+
 void LayoutAssigner::assign() {
   SmallVector<unsigned> order;
   for (unsigned id = 0; id < groups.size(); ++id)
@@ -395,9 +427,11 @@ void LayoutAssigner::assign() {
     // and consecutive threads write consecutive packets.
     int64_t vectorSize =
         group.packetElements ? group.packetElements : 16 / bytes;
-    group.layout = iris::getDefaultLayout(
-        function.getContext(), group.shape, vectorSize, numWarps, warpSize,
-        /*minSize=*/std::max<int64_t>(1, group.packetElements));
+    group.layout = withConsecutiveRows(
+        iris::getDefaultLayout(
+            function.getContext(), group.shape, vectorSize, numWarps, warpSize,
+            /*minSize=*/std::max<int64_t>(1, group.packetElements)),
+        group, bytes);
     LDBG() << "tiles of shape " << llvm::interleaved(group.shape, "x") << ": "
            << group.layout << ", for accesses of " << vectorSize
            << " elements of " << bytes << " bytes"

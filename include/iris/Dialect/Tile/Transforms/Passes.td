@@ -18,7 +18,9 @@ def TileAssignLayoutsPass : Pass<"tile-assign-layouts"> {
     fit into 16 bytes of the widest element type that the tile is loaded or
     stored as, or fewer if the tile does not have enough elements for all
     threads. Tiles that are sent as packets always have 8 contiguous bytes per
-    thread: one access.
+    thread: one access. Where sums or products of floats reduce the rows of a
+    tile, which `tile.reduce` does in order, the rows of a thread are
+    consecutive.
 
     It is an error if a pinned layout does not fit the workgroup.
 

@@ -214,7 +214,8 @@ FLOAT_REDUCTIONS = {"sum": "addf", "prod": "mulf", "min": "minimumf",
 
 
 def reduce(kind, source, target, values):
-    """Sums of f16 and bf16 are those of f32, and rounded once."""
+    """Neighbours are combined. Sums of f16 and bf16 are those of f32, and rounded
+    once."""
     t = source
     function = (BINARY[f"arith.{REDUCTIONS[kind]}"] if t in INTEGERS
                 else BINARY[f"arith.{FLOAT_REDUCTIONS[kind]}"])
@@ -222,7 +223,6 @@ def reduce(kind, source, target, values):
         t = "f32"
         values = [floats.convert(source, t, v) for v in values]
     while len(values) > 1:
-        half = len(values) // 2
         values = [function(t, a, b)
-                  for a, b in zip(values[:half], values[half:])]
+                  for a, b in zip(values[0::2], values[1::2])]
     return values[0] if t == target else floats.convert(t, target, values[0])

@@ -209,7 +209,7 @@ class Program:
             value.results = column
 
     def reduction(self, op):
-        """x[i] becomes x[i] op x[i + n/2], until one is left."""
+        """Of each line."""
         kind, dim = op.attribute
         source = op.operands[0]
         if None in source.results:

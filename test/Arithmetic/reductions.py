@@ -28,6 +28,7 @@ import targets  # noqa: E402
 BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 FORMAT = {"f16": "e", "f32": "f", "f64": "d"}
 BATCH = 25
+MOST_REGISTERS = 256  # of a thread
 
 
 # Numbers --------------------------------------------------------------------
@@ -99,7 +100,8 @@ def sequence(step, x):
 
 
 def blocked(choose, shape, wave, warps):
-    """Threads along the dimensions in any way, duplicates included."""
+    """Threads along the dimensions in any way, duplicates included; none if they
+    have too many."""
     def split(count):
         result = [1] * len(shape)
         while count > 1:
@@ -108,10 +110,14 @@ def blocked(choose, shape, wave, warps):
         return result
     order = list(range(len(shape)))
     choose.shuffle(order)
-    size = split(choose.choice([1, 2, 4, 8]))
-    return ("#tile.blocked<size_per_thread = %s, threads_per_warp = %s, "
-            "warps_per_cta = %s, order = %s>" % (
-                size, split(wave), split(warps), order))
+    size, lanes = split(choose.choice([1, 2, 4, 8])), split(wave)
+    groups = split(warps)
+    different = math.prod(min(n // min(n, s), l * w) for n, s, l, w in zip(
+        shape, size, lanes, groups))
+    if math.prod(shape) // different > MOST_REGISTERS:
+        return ""
+    return (", #tile.blocked<size_per_thread = %s, threads_per_warp = %s, "
+            "warps_per_cta = %s, order = %s>" % (size, lanes, groups, order))
 
 
 def linear(choose, shape, wave, warps):
@@ -132,7 +138,7 @@ def linear(choose, shape, wave, warps):
     used += [[0] * len(shape) for _ in range(threads - len(used))]
     choose.shuffle(used)
     lanes = wave.bit_length() - 1
-    return "#tile.linear<register = %s, lane = %s, warp = %s>" % (
+    return ", #tile.linear<register = %s, lane = %s, warp = %s>" % (
         registers, used[:lanes], used[lanes:])
 
 
@@ -153,7 +159,7 @@ class Case:
         self.layout = ""
         if choose.random() < 0.7:
             draw = choose.choice([blocked, linear])
-            self.layout = ", " + draw(choose, self.shape, wave, self.warps)
+            self.layout = draw(choose, self.shape, wave, self.warps)
         self.elements = [element(self.t, self.kind, number, i)
                          for i in range(math.prod(self.shape))]
 

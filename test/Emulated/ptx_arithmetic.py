@@ -66,8 +66,8 @@ def to_odd(values):
     return np.where(inexact & is_even, odd, nearest)
 
 
-def fused(x, y, z, kind):
-    """x * y + z of one lane: a float that rounds to the result."""
+def fused_f64(x, y, z):
+    """x * y + z of one lane of f64, rounded once."""
     x, y, z = float(x), float(y), float(z)
     if not np.isfinite([x, y, z]).all():
         return x * y + z if np.isfinite(z) or not np.isfinite([x, y]).all() \
@@ -76,16 +76,24 @@ def fused(x, y, z, kind):
     if exact == 0:
         return x * y + z  # for the sign
     try:
-        nearest = float(exact)
+        return float(exact)
     except OverflowError:
         return np.inf if exact > 0 else -np.inf
-    if kind == "f64" or exact == Fraction(nearest):
-        return nearest
-    bits = np.float64(nearest).view(np.int64)
-    if bits & 1:
-        return nearest
-    return float((bits + (-1 if abs(Fraction(nearest)) > abs(exact) else 1)
-                  ).view(np.float64))
+
+
+def fused(x, y, z):
+    """x * y + z of types of at most 32 bits: f64 that round to the results.
+
+    x * y is exact in f64. A sum that is not has an odd last bit."""
+    xy, z = x.astype(np.float64) * y, z.astype(np.float64)
+    nearest = xy + z
+    # Knuth's TwoSum: what `nearest` leaves out, exactly.
+    added = nearest - xy
+    rest = (xy - (nearest - added)) + (z - added)
+    bits = nearest.view(np.int64)
+    step = np.where((rest < 0) == (nearest < 0), 1, -1)
+    moves = np.isfinite(rest) & (rest != 0) & (bits & 1 == 0)
+    return np.where(moves, bits + step, bits).view(np.float64)
 
 
 def extremum(x, y, is_max, propagates):
@@ -259,10 +267,10 @@ class Arithmetic:
         self.with_carry(i, mask, -1)
 
     def op_fma(self, i, mask):
-        kind = i.type.removesuffix("x2")
-
         def function(*operands):
-            return np.array([fused(*lane, kind) for lane in zip(*operands)])
+            if i.type != "f64":
+                return fused(*operands)
+            return np.array([fused_f64(*lane) for lane in zip(*operands)])
         self.elementwise(i, mask, function)
 
     def product(self, i):
@@ -387,18 +395,21 @@ class Arithmetic:
         self.bitwise(i, mask, np.bitwise_not)
 
     def shift(self, i, mask, function):
+        """Counts of at least the width shift all bits out; NumPy's shift by
+        them is undefined."""
         x = as_type(self.read(i.operands[1]), i.width, i.is_signed)
-        y = np.minimum(as_type(self.read(i.operands[2]), 4, False),
-                       np.uint32(8 * i.width))
-        value = [function(int(a), int(b)) & (2 ** 64 - 1)
-                 for a, b in zip(x, y)]
-        self.write(i.operands[0], np.array(value, U64), mask, i.width)
+        y = as_type(self.read(i.operands[2]), 4, False).astype(U64)
+        last = U64(8 * i.width - 1)
+        value = function(x, np.minimum(y, last).astype(x.dtype))
+        if not (i.is_signed and function is np.right_shift):
+            value = np.where(y > last, 0, value)
+        self.write(i.operands[0], value.astype(U64), mask, i.width)
 
     def op_shl(self, i, mask):
-        self.shift(i, mask, lambda x, y: x << y)
+        self.shift(i, mask, np.left_shift)
 
     def op_shr(self, i, mask):
-        self.shift(i, mask, lambda x, y: x >> y)
+        self.shift(i, mask, np.right_shift)
 
     def op_shf(self, i, mask):
         if i.name[2] != "wrap":

@@ -125,12 +125,15 @@ class Warp(Arithmetic):
         """Lanes that execute together: those that are least far in the code.
         An instruction of a whole warp waits for lanes that take a detour, which
         the code may have further down."""
-        counters = np.unique(self.pc[ready])
-        for pc in counters:
+        first = int(self.pc[ready].min())
+        behind = ready & (self.pc == first)
+        if not self.block.code[first].needs_warp:
+            return first, behind
+        for pc in np.unique(self.pc[ready]):
             mask = ready & (self.pc == pc)
             if not self.block.code[pc].needs_warp or mask.sum() == WARP:
                 return pc, mask
-        return counters[0], ready & (self.pc == counters[0])
+        return first, behind
 
     def step(self, i, mask, pc):
         self.pc[mask] = pc + 1

@@ -130,9 +130,9 @@ LogicalResult Compilation::emit(ArrayRef<Operation *> modules,
                                 StringRef translation, TimingScope &timing) {
   CodegenOptions codegen = options.codegen;
   // A host program is a long sequence of calls that runs once, so optimizing it
-  // well is not worth the time.
+  // is not worth the time.
   if (arch == IRISRT_ARCH_MAIN)
-    codegen.optLevel = std::min(codegen.optLevel, 1u);
+    codegen.optLevel = 0;
   ModuleToObject compiler(modules, target, codegen);
   {
     TimingScope scope = timing.nest("translation to LLVM IR");

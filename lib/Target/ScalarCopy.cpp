@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ScalarCopy.h"
 
-#include "MachineOpcodes.h"
 #include "llvm/CodeGen/MachineInstrBuilder.h"
 #include "llvm/CodeGen/MachineRegisterInfo.h"
+#include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 
 using llvm::MachineBasicBlock;
@@ -101,8 +101,6 @@ bool ScalarCopy::takesVector(const MachineInstr &user) const {
 }
 
 bool ScalarCopy::takesVector(const MachineOperand &operand) const {
-  const llvm::TargetRegisterClass *vectors =
-      getRegisterClass(target, "VGPR_32");
   unsigned bits = operand.getSubReg()
                       ? target.getSubRegIdxSize(operand.getSubReg())
                       : target.getRegSizeInBits(*registers.getRegClass(value));
@@ -112,13 +110,13 @@ bool ScalarCopy::takesVector(const MachineOperand &operand) const {
   if (user.isCopy()) {
     Register result = user.getOperand(0).getReg();
     return result.isVirtual() && !user.getOperand(0).getSubReg() &&
-           vectors->hasSubClassEq(registers.getRegClass(result));
+           context.vectors->hasSubClassEq(registers.getRegClass(result));
   }
   if (operand.getOperandNo() >= user.getDesc().getNumOperands())
     return false;
   const llvm::TargetRegisterClass *taken =
       opcodes.getRegClass(user.getDesc(), operand.getOperandNo());
-  return taken && taken->hasSubClassEq(vectors);
+  return taken && taken->hasSubClassEq(context.vectors);
 }
 
 void ScalarCopy::findBlocks() {
@@ -289,7 +287,6 @@ MachineInstr &ScalarCopy::insert(MachineInstr &instruction) {
 
 llvm::SmallVector<ScalarCopy::Word, 4>
 ScalarCopy::copyOut(llvm::SmallVector<Register> &copies) {
-  const llvm::MCInstrDesc &move = getInstruction(opcodes, "V_MOV_B32_e32");
   llvm::MachineRegisterInfo &all = context.function.getRegInfo();
   auto next = std::next(definition->getIterator());
   llvm::SmallVector<Word, 4> words;
@@ -301,10 +298,9 @@ ScalarCopy::copyOut(llvm::SmallVector<Register> &copies) {
       words.push_back({index, words.front().copy});
       continue;
     }
-    Register copy =
-        all.createVirtualRegister(getRegisterClass(target, "VGPR_32"));
+    Register copy = all.createVirtualRegister(context.vectors);
     insert(*llvm::BuildMI(*definition->getParent(), next,
-                          definition->getDebugLoc(), move, copy)
+                          definition->getDebugLoc(), context.move, copy)
                 .addReg(value, 0, index));
     words.push_back({index, copy});
     copies.push_back(copy);
@@ -313,11 +309,10 @@ ScalarCopy::copyOut(llvm::SmallVector<Register> &copies) {
 }
 
 void ScalarCopy::copyBack(MachineInstr &user, llvm::ArrayRef<Word> words) {
-  const llvm::MCInstrDesc &read =
-      getInstruction(opcodes, "V_READFIRSTLANE_B32");
   unsigned rest = llvm::RegState::Undef; // of the registers not yet read
   for (const Word &word : words) {
-    insert(*llvm::BuildMI(*user.getParent(), user, user.getDebugLoc(), read)
+    insert(*llvm::BuildMI(*user.getParent(), user, user.getDebugLoc(),
+                          context.read)
                 .addReg(value, llvm::RegState::Define | (word.index ? rest : 0),
                         word.index)
                 .addReg(word.copy));
@@ -343,9 +338,7 @@ const llvm::TargetRegisterClass *ScalarCopy::findClass() const {
   const llvm::TargetRegisterClass *kind = registers.getRegClass(value);
   if (context.liveness.getWidth(value) > 1)
     return kind;
-  const llvm::MCInstrDesc &read =
-      getInstruction(opcodes, "V_READFIRSTLANE_B32");
-  return target.getCommonSubClass(kind, opcodes.getRegClass(read, 0));
+  return target.getCommonSubClass(kind, opcodes.getRegClass(context.read, 0));
 }
 
 llvm::SmallVector<Register> ScalarCopy::apply() {

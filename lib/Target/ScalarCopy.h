@@ -19,6 +19,9 @@ struct ScalarContext {
   const llvm::MachineBlockFrequencyInfo &frequencies;
   ScalarLiveness liveness;
   ActiveLanes lanes;
+  /// VGPR_32, V_MOV_B32 and V_READFIRSTLANE_B32, which take long to find.
+  const llvm::TargetRegisterClass *vectors;
+  const llvm::MCInstrDesc &move, &read;
 };
 
 /// A plan to copy a scalar to vector registers, and back in front of its uses

@@ -8,7 +8,7 @@
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 
-#include <queue>
+#include <algorithm>
 
 using llvm::MachineFunction;
 using mlir::iris::ScalarContext;
@@ -54,11 +54,16 @@ private:
   const ScalarMargins &margins;
 };
 
+/// A copy as it was planned after some others had been applied.
+struct Plan {
+  std::unique_ptr<ScalarCopy> copy;
+  unsigned applied;
+};
+
 /// The best plan comes first.
 struct IsWorse {
-  bool operator()(const std::unique_ptr<ScalarCopy> &a,
-                  const std::unique_ptr<ScalarCopy> &b) const {
-    return *b < *a;
+  bool operator()(const Plan &a, const Plan &b) const {
+    return *b.copy < *a.copy;
   }
 };
 } // namespace
@@ -77,6 +82,8 @@ bool KeepScalarsInVectors::copyScalars(MachineFunction &function,
   auto &intervals = getAnalysis<llvm::LiveIntervalsWrapperPass>().getLIS();
   auto &dominators =
       getAnalysis<llvm::MachineDominatorTreeWrapperPass>().getDomTree();
+  const llvm::TargetSubtargetInfo &subtarget = function.getSubtarget();
+  const llvm::TargetInstrInfo &opcodes = *subtarget.getInstrInfo();
   ScalarContext context{
       function,
       intervals,
@@ -84,36 +91,44 @@ bool KeepScalarsInVectors::copyScalars(MachineFunction &function,
       dominators,
       getAnalysis<llvm::MachineBlockFrequencyInfoWrapperPass>().getMBFI(),
       {function, intervals},
-      {function, intervals, dominators}};
+      {function, intervals, dominators},
+      mlir::iris::getRegisterClass(*subtarget.getRegisterInfo(), "VGPR_32"),
+      mlir::iris::getInstruction(opcodes, "V_MOV_B32_e32"),
+      mlir::iris::getInstruction(opcodes, "V_READFIRSTLANE_B32")};
   mlir::iris::ScalarLiveness &liveness = context.liveness;
   liveness.setLimit(liveness.getAvailable() * (kMarginUnits - margin) /
                     kMarginUnits);
-  std::priority_queue<std::unique_ptr<ScalarCopy>,
-                      std::vector<std::unique_ptr<ScalarCopy>>, IsWorse>
-      plans;
-  auto plan = [&](llvm::Register value) {
-    auto copy = std::make_unique<ScalarCopy>(context, value);
-    if (copy->isUseful())
-      plans.push(std::move(copy));
+  std::vector<Plan> plans; // a heap
+  unsigned applied = 0;
+  auto push = [&](Plan plan) {
+    if (!plan.copy->isUseful())
+      return;
+    plans.push_back(std::move(plan));
+    std::push_heap(plans.begin(), plans.end(), IsWorse());
+  };
+  auto makePlan = [&](llvm::Register value) {
+    return Plan{std::make_unique<ScalarCopy>(context, value), applied};
   };
   for (llvm::Register value : liveness.getScalars())
-    plan(value);
-  bool changed = false;
+    push(makePlan(value));
   while (liveness.getExcess() > 0 && !plans.empty()) {
-    llvm::Register value = plans.top()->getValue();
-    plans.pop();
-    // Copies of other values have made it less useful.
-    ScalarCopy copy(context, value);
-    if (!copy.isUseful())
-      continue;
-    if (!plans.empty() && *plans.top() < copy) {
-      plan(value);
-      continue;
+    std::pop_heap(plans.begin(), plans.end(), IsWorse());
+    Plan plan = std::move(plans.back());
+    plans.pop_back();
+    // Copies of other values may have made it less useful.
+    if (plan.applied != applied) {
+      plan = makePlan(plan.copy->getValue());
+      if (!plan.copy->isUseful())
+        continue;
+      if (!plans.empty() && *plans.front().copy < *plan.copy) {
+        push(std::move(plan));
+        continue;
+      }
     }
-    apply(copy, liveness);
-    changed = true;
+    apply(*plan.copy, liveness);
+    ++applied;
   }
-  return changed;
+  return applied > 0;
 }
 
 void mlir::iris::keepScalarsInVectors(llvm::TargetPassConfig &config,

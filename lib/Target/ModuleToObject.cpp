@@ -110,6 +110,7 @@ ModuleToObject::ModuleToObject(ArrayRef<Operation *> modules,
                                const CodegenOptions &options)
     : modules(modules), loc(modules.front()->getLoc()), target(target),
       options(options), context(std::make_unique<llvm::LLVMContext>()) {
+  context->setDiscardValueNames(!options.keepValueNames);
   context->setDiagnosticHandler(
       std::make_unique<ForwardingHandler>(loc, kernels, numErrors));
 }

@@ -133,6 +133,8 @@ LogicalResult Compilation::emit(ArrayRef<Operation *> modules,
   // is not worth the time.
   if (arch == IRISRT_ARCH_MAIN)
     codegen.optLevel = 0;
+  codegen.keepValueNames =
+      options.emit == EmitKind::LLVM || options.emit == EmitKind::Assembly;
   ModuleToObject compiler(modules, target, codegen);
   {
     TimingScope scope = timing.nest("translation to LLVM IR");

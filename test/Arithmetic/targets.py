@@ -32,7 +32,7 @@ def split(buffers, sizes):
 
 
 def in_children(call, image, calls):
-    """In a process of their own: a kernel may crash, or run for ever."""
+    """In a process of their own: a kernel may crash, or run forever."""
     results = []
     while len(results) < len(calls):
         receiver, sender = multiprocessing.Pipe(duplex=False)

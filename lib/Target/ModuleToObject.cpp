@@ -11,6 +11,7 @@
 #include "Linker.h"
 #include "LoadsBeforeBarriers.h"
 #include "Magnitudes.h"
+#include "MixedLimits.h"
 #include "NarrowStores.h"
 #include "NestedMinMax.h"
 #include "ScalarPressure.h"
@@ -384,6 +385,9 @@ LogicalResult ModuleToObject::optimize() {
             if (options.guards.contains(Guard::Magnitudes))
               passes.addPass(
                   llvm::createModuleToFunctionPassAdaptor(MagnitudesPass()));
+            if (options.guards.contains(Guard::MixedLimits))
+              passes.addPass(
+                  llvm::createModuleToFunctionPassAdaptor(MixedLimitsPass()));
             if (options.guards.contains(Guard::GuardedShifts))
               passes.addPass(
                   llvm::createModuleToFunctionPassAdaptor(GuardedShiftsPass()));

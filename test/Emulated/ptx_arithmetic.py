@@ -169,9 +169,6 @@ def convert(bits, source, to, name):
     return as_type(value.astype(U64), WIDTHS[to], to[0] == "s").astype(U64)
 
 
-UNDEFINED = 0xA5A5A5A5A5A5A5A5
-
-
 class Arithmetic:
     """Reads and writes registers by Warp's `read` and `write`."""
 
@@ -183,11 +180,7 @@ class Arithmetic:
             part = i.width // len(source)
             value = np.zeros(WARP, U64)
             for k, name in enumerate(source):
-                # LLVM leaves a half undefined that nothing uses.
-                half = (self.read(name) if name in self.registers
-                        or not name.startswith("%") else np.full(
-                            WARP, UNDEFINED, U64))
-                value |= as_type(half, part, False).astype(
+                value |= as_type(self.read(name), part, False).astype(
                     U64) << U64(8 * part * k)
             return self.write(target, value, mask)
         value = self.read(source)

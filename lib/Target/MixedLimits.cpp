@@ -10,9 +10,8 @@
 static llvm::Value *rewrite(llvm::Instruction &op, llvm::IRBuilder<> &b) {
   using namespace llvm::PatternMatch;
   llvm::Value *x, *least, *most;
-  if (!match(&op, m_c_SMin(m_c_UMax(m_Value(x),
-                                    m_CombineAnd(m_NonNegative(),
-                                                 m_Value(least))),
+  if (!match(&op, m_c_SMin(m_c_UMax(m_Value(x), m_CombineAnd(m_NonNegative(),
+                                                             m_Value(least))),
                            m_CombineAnd(m_NonNegative(), m_Value(most)))))
     return nullptr;
   llvm::Value *isNegative =

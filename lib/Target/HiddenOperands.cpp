@@ -270,8 +270,9 @@ static llvm::Value *hide(llvm::IRBuilder<> &b, llvm::Value *value) {
                         b, type, number->getValueAPF().bitcastToAPInt())
                   : value;
   }
+  // No or: its operands' ones are its own, and selection looks through it.
   llvm::APInt zero(type->getScalarSizeInBits(), 0);
-  return b.CreateOr(value, mlir::iris::hideConstant(b, type, zero));
+  return b.CreateXor(value, mlir::iris::hideConstant(b, type, zero));
 }
 
 llvm::PreservedAnalyses

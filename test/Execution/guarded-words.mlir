@@ -9,7 +9,7 @@
 // LLVM still has the one defect that the host has, too.
 // RUN: iris-compile %s --disable-guards=nested-min-max -o %t.iris
 // RUN: not iris-run -n 1 %t.iris 2>&1 | FileCheck %s
-// CHECK: {{[0-9]+}} of 217 checks failed
+// CHECK: {{[0-9]+}} of 218 checks failed
 
 !w = memref<64xi64, #iris.symmetric>
 
@@ -50,6 +50,27 @@ gpu.module @kernels {
     %got = memref.load %w[%c0] : !w
     %got32 = arith.trunci %got : i64 to i32
     iris.expect_eq %got32, %q8, "x / y of i8, in i64" : i32
+    gpu.return
+  }
+
+  // A constant of 2 bits, -2, divided by -1.
+  gpu.func @negative_numerator(%ctx: !iris.ctx, %w: !w, %x: i64, %q: i64)
+      kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %splat = tensor.splat %x : tensor<64xi64>
+    tile.store %splat, %w[%c0] : tensor<64xi64>, !w
+    %loaded = tile.load %w[%c0] volatile : !w -> tensor<64xi64>
+    %c31 = arith.constant dense<31> : tensor<64xi32>
+    %c1 = arith.constant dense<1> : tensor<64xi32>
+    %low = arith.trunci %loaded : tensor<64xi64> to tensor<64xi32>
+    %sign = arith.shrsi %low, %c31 : tensor<64xi32>
+    %one = arith.ori %sign, %c1 : tensor<64xi32>
+    %d = arith.extsi %one : tensor<64xi32> to tensor<64xi64>
+    %n = arith.constant dense<-2> : tensor<64xi64>
+    %quotient = arith.divsi %n, %d : tensor<64xi64>
+    tile.store %quotient, %w[%c0] : tensor<64xi64>, !w
+    %got = memref.load %w[%c0] : !w
+    iris.expect_eq %got, %q, "-2 / -1 of i64" : i64
     gpu.return
   }
 
@@ -226,6 +247,9 @@ func.func @main(%ctx: !iris.ctx) {
   %q128 = arith.constant 128 : i32
   %q23 = arith.constant 8388608 : i32
   iris.launch @kernels::@narrow_quotients programs(%one) args(%ctx, %w, %m128, %m1, %q128, %q23 : !iris.ctx, !w, i8, i8, i32, i32)
+  %minus = arith.constant -384562266 : i64
+  %two = arith.constant 2 : i64
+  iris.launch @kernels::@negative_numerator programs(%one) args(%ctx, %w, %minus, %two : !iris.ctx, !w, i64, i64)
   %k0 = arith.constant -4194308 : i64
   %k1 = arith.constant 274890752004 : i64
   %y0 = arith.constant 0 : i64

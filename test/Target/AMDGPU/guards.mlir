@@ -109,6 +109,29 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Zero is not the lowest byte of a word, which the sign of x is.
+  // CHECK-LABEL: {{^}}byte_below:
+  // CHECK-NOT: 0x20c0c07
+  // CHECK: v_ashrrev_i32
+  // CHECK-NOT: 0x20c0c07
+  // CHECK: s_endpgm
+  gpu.func @byte_below(%v: !v, %b: !b, %w: !v) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %v[%c0] : !v -> !t
+    %c16 = arith.constant dense<16> : !t
+    %c24 = arith.constant dense<24> : !t
+    %sign = arith.shrsi %x, %c24 : !t
+    %b0 = arith.shrui %sign, %c24 : !t
+    %moved = arith.shrui %x, %c16 : !t
+    %b3 = arith.shli %moved, %c24 : !t
+    %r = arith.ori %b0, %b3 : !t
+    %six = arith.constant dense<6> : tensor<256xi8>
+    tile.store %six, %b[%c0] : tensor<256xi8>, !b
+    tile.store %r, %w[%c0] : !t, !v
+    gpu.return
+  }
+
   // The shift clears the upper half of its register.
   // CHECK-LABEL: {{^}}halves:
   // CHECK-NOT: v_ffbh_u32_sdwa

@@ -3,8 +3,9 @@
 deviates.
 
 Operands that SDWA selects have modifiers, absolute value and negation, which
-the emulator leaves out. v_fmac_f64 adds to two registers, of which the emulator
-reads the lower one in the long encoding.
+the emulator leaves out. Of the carries of a sum or difference that SDWA selects, the
+emulator keeps that of the last lane. v_fmac_f64 adds to two registers, of which
+the emulator reads the lower one in the long encoding.
 """
 
 PAD_WITH_SIGN, WHOLE_REGISTER = 1, 6  # dst_unused, dst_sel
@@ -54,7 +55,46 @@ def teach(emulator):
                 machine.parse_pcode = parse
         return compile_instruction
 
+    def with_carry(original):
+        """A mask of the carries of all lanes, then the instruction."""
+        def compile_instruction(instruction, context):
+            if "_CO_" not in machine._op_name(instruction):
+                return original(instruction, context)
+            parse = machine.parse_pcode
+
+            def compile_rest(carries):
+                """The instruction without its carry, which is appended."""
+                def parse_some(text, operands):
+                    variables, assigned = parse(text, operands)
+                    carries.extend(value for place, value in assigned
+                                   if place.startswith("VCC"))
+                    return variables, [pair for pair in assigned
+                                       if not pair[0].startswith("VCC")]
+                machine.parse_pcode = parse_some
+                try:
+                    return original(instruction, context)
+                finally:
+                    machine.parse_pcode = parse
+
+            def carry_of(lane):
+                carries = []
+                # In place of a loop of its own.
+                make_range = machine._Ctx.range
+                machine._Ctx.range = lambda *_: lane
+                try:
+                    compile_rest(carries)
+                finally:
+                    machine._Ctx.range = make_range
+                return carries[0]
+            mask = context.wmask(
+                machine._c(machine.VCC_LO.offset),
+                context.unroll_lanes(carry_of, context.rexec()))
+            return machine.UOp.sink(*mask, *compile_rest([]).src)
+        return compile_instruction
+
     handlers = machine._INST_HANDLERS
+    for kind in (isa.VOP2_SDWA, isa.VOP2_SDWA_SDST):
+        handlers[kind] = with_carry(handlers[kind])
     for kind in (isa.VOP1_SDWA, isa.VOP2_SDWA, isa.VOP2_SDWA_SDST,
                  isa.VOPC_SDWA_SDST):
         handlers[kind] = with_operands(

@@ -2,7 +2,7 @@
 // REQUIRES: amdemu
 // Operands of floating-point instructions, as the emulator has to read them
 // (vector_operands.py, floats.py): absolute values of selected halves,
-// accumulators of two registers, scalars.
+// accumulators of two registers, scalars; carries of all lanes.
 //
 // DEFINE: %{run} = env IRIS_EMULATOR=%S/server.py iris-run -n 1 --heap=4M --timeout=60
 // RUN: %{run} --device=emulated:gfx90a %s
@@ -12,11 +12,14 @@
 // RUN: iris-compile %s --target=gfx942 --emit=asm -o - | FileCheck %s --check-prefix=GFX942
 // GFX942-DAG: v_rndne_f16_sdwa v{{[0-9]+}}, |v{{[0-9]+}}|
 // GFX942-DAG: v_fmac_f64_e64
+// GFX942-DAG: v_sub_co_u32_sdwa
 // RUN: iris-compile %s --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefix=GFX1201
 // GFX1201-DAG: s_rndne_f32
 // GFX1201-DAG: s_ceil_f32
 
 !h = memref<4xf16, #iris.symmetric>
+!w = memref<64xi32, #iris.symmetric>
+!d = memref<64xi64, #iris.symmetric>
 
 gpu.module @kernels {
   gpu.func @halves(%ctx: !iris.ctx, %h: !h, %x: f16, %magnitude: f16)
@@ -54,6 +57,24 @@ gpu.module @kernels {
     iris.expect_eq %c, %up, "ceil" : f32
     gpu.return
   }
+
+  // The first of 64 lanes borrows.
+  gpu.func @differences(%ctx: !iris.ctx, %w: !w, %d: !d, %x: i32,
+      %difference: i64) kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %splat = tensor.splat %x : tensor<64xi32>
+    tile.store %splat, %w[%c0] : tensor<64xi32>, !w
+    %v = tile.load %w[%c0] volatile : !w -> tensor<64xi32>
+    // LLVM makes it 0 - (x >> 24).
+    %wide = arith.index_castui %v : tensor<64xi32> to tensor<64xindex>
+    %divisor = arith.constant dense<-16777216> : tensor<64xindex>
+    %quotient = arith.ceildivsi %wide, %divisor : tensor<64xindex>
+    %negative = arith.index_cast %quotient : tensor<64xindex> to tensor<64xi64>
+    tile.store %negative, %d[%c0] : tensor<64xi64>, !d
+    %got = memref.load %d[%c0] : !d
+    iris.expect_eq %got, %difference, "ceil(x / -2^24)" : i64
+    gpu.return
+  }
 }
 
 func.func @main(%ctx: !iris.ctx) {
@@ -68,6 +89,11 @@ func.func @main(%ctx: !iris.ctx) {
   %denormal = arith.constant 0x80000001 : f32
   %zero = arith.constant -0.0 : f32
   iris.launch @kernels::@whole programs(%one) args(%ctx, %denormal, %zero, %zero : !iris.ctx, f32, f32, f32)
+  %w = iris.alloc() : !w
+  %d = iris.alloc() : !d
+  %word = arith.constant 0xFF123456 : i32
+  %difference = arith.constant -255 : i64
+  iris.launch @kernels::@differences programs(%one) args(%ctx, %w, %d, %word, %difference : !iris.ctx, !w, !d, i32, i64)
   iris.sync %ctx
   return
 }

@@ -14,6 +14,7 @@
 #include "MixedLimits.h"
 #include "NarrowStores.h"
 #include "NestedMinMax.h"
+#include "RotatedSums.h"
 #include "ScalarPressure.h"
 #include "SelectedZeros.h"
 #include "ShortIntegers.h"
@@ -388,6 +389,9 @@ LogicalResult ModuleToObject::optimize() {
             if (options.guards.contains(Guard::MixedLimits))
               passes.addPass(
                   llvm::createModuleToFunctionPassAdaptor(MixedLimitsPass()));
+            if (options.guards.contains(Guard::RotatedSums))
+              passes.addPass(
+                  llvm::createModuleToFunctionPassAdaptor(RotatedSumsPass()));
             if (options.guards.contains(Guard::GuardedShifts))
               passes.addPass(
                   llvm::createModuleToFunctionPassAdaptor(GuardedShiftsPass()));

@@ -13,6 +13,7 @@
 // GFX942-DAG: v_rndne_f16_sdwa v{{[0-9]+}}, |v{{[0-9]+}}|
 // GFX942-DAG: v_fmac_f64_e64
 // GFX942-DAG: v_sub_co_u32_sdwa
+// GFX942-DAG: v_sub_u16_sdwa {{.*}} clamp
 // RUN: iris-compile %s --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefix=GFX1201
 // GFX1201-DAG: s_rndne_f32
 // GFX1201-DAG: s_ceil_f32
@@ -20,6 +21,7 @@
 !h = memref<4xf16, #iris.symmetric>
 !w = memref<64xi32, #iris.symmetric>
 !d = memref<64xi64, #iris.symmetric>
+!b = memref<64xi8, #iris.symmetric>
 
 gpu.module @kernels {
   gpu.func @halves(%ctx: !iris.ctx, %h: !h, %x: f16, %magnitude: f16)
@@ -75,6 +77,25 @@ gpu.module @kernels {
     iris.expect_eq %got, %difference, "ceil(x / -2^24)" : i64
     gpu.return
   }
+
+  // A difference that is not below 0.
+  gpu.func @limited(%ctx: !iris.ctx, %w: !w, %bytes: !b, %x: i32,
+      %difference: i8) kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %splat = tensor.splat %x : tensor<64xi32>
+    tile.store %splat, %w[%c0] : tensor<64xi32>, !w
+    %v = tile.load %w[%c0] volatile : !w -> tensor<64xi32>
+    %c8 = arith.constant dense<8> : tensor<64xi32>
+    %shifted = arith.shrui %v, %c8 : tensor<64xi32>
+    %a = arith.trunci %v : tensor<64xi32> to tensor<64xi8>
+    %b = arith.trunci %shifted : tensor<64xi32> to tensor<64xi8>
+    %above = arith.maxui %a, %b : tensor<64xi8>
+    %limited = arith.subi %above, %b : tensor<64xi8>
+    tile.store %limited, %bytes[%c0] : tensor<64xi8>, !b
+    %got = memref.load %bytes[%c0] : !b
+    iris.expect_eq %got, %difference, "max(a, b) - b" : i8
+    gpu.return
+  }
 }
 
 func.func @main(%ctx: !iris.ctx) {
@@ -94,6 +115,14 @@ func.func @main(%ctx: !iris.ctx) {
   %word = arith.constant 0xFF123456 : i32
   %difference = arith.constant -255 : i64
   iris.launch @kernels::@differences programs(%one) args(%ctx, %w, %d, %word, %difference : !iris.ctx, !w, !d, i32, i64)
+  %bytes = iris.alloc() : !b
+  // Bytes 0x21 and 0x43, and the other way round.
+  %less = arith.constant 0x4321 : i32
+  %none = arith.constant 0 : i8
+  iris.launch @kernels::@limited programs(%one) args(%ctx, %w, %bytes, %less, %none : !iris.ctx, !w, !b, i32, i8)
+  %greater = arith.constant 0x2143 : i32
+  %more = arith.constant 0x22 : i8
+  iris.launch @kernels::@limited programs(%one) args(%ctx, %w, %bytes, %greater, %more : !iris.ctx, !w, !b, i32, i8)
   iris.sync %ctx
   return
 }

@@ -3,10 +3,12 @@
 deviates.
 
 Operands that SDWA selects have modifiers, absolute value and negation, which
-the emulator leaves out. Of the carries of a sum or difference that SDWA selects, the
-emulator keeps that of the last lane. v_fmac_f64 adds to two registers, of which
-the emulator reads the lower one in the long encoding.
+the emulator leaves out; so is the clamp of sums and differences. Of the carries
+of a sum or difference that SDWA selects, the emulator keeps that of the last
+lane. v_fmac_f64 adds to two registers, of which the emulator reads the lower
+one in the long encoding.
 """
+import re
 
 PAD_WITH_SIGN, WHOLE_REGISTER = 1, 6  # dst_unused, dst_sel
 
@@ -15,15 +17,32 @@ def modified(machine, instruction, operands):
     """The operands with the modifiers of their fields."""
     def field(name):
         return machine._iattr(instruction, name)
-    if field("omod") or field("clmp") or (
-            field("dst_unused") == PAD_WITH_SIGN
-            and field("dst_sel") != WHOLE_REGISTER):
-        raise RuntimeError("SDWA with clamp, scale or sign not modelled")
+    if field("omod") or (field("dst_unused") == PAD_WITH_SIGN
+                         and field("dst_sel") != WHOLE_REGISTER):
+        raise RuntimeError("SDWA with scale or sign not modelled")
+    if field("clmp"):
+        return clamped(machine, machine._op_name(instruction), operands)
     bits = instruction.canonical_op_bits
     return {name: machine._apply_src_mods(
         operands[name], 0, field(f"src{n}_abs"), field(f"src{n}_neg"),
         bits[f"s{n}"]) for n, name in enumerate(("S0", "S1"))
         if name in operands}
+
+
+def clamped(machine, name, operands):
+    """Operands with which an unsigned sum or difference does not wrap."""
+    found = re.match(r"V_(ADD|SUB|SUBREV)_U(16|32)", name)
+    if not found:
+        raise RuntimeError(f"SDWA with clamp not modelled: {name}")
+    limit = machine._c((1 << int(found[2])) - 1)
+    a, b = operands["S0"] & limit, operands["S1"] & limit
+
+    def least(x, y):
+        return (x < y).where(x, y)
+    if found[1] == "ADD":
+        return {"S0": least(a, limit - b), "S1": b}
+    return {"S0": a, "S1": least(a, b)} if found[1] == "SUB" else {
+        "S0": least(a, b), "S1": b}
 
 
 def accumulator(machine, instruction, operands, context):

@@ -16,6 +16,7 @@ AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
 uses.
 """
 import argparse
+import functools
 import importlib.util
 import os
 import re
@@ -50,7 +51,10 @@ EXPECT_RECORD, EXPECT_RECORD_BYTES = 256, 56
 FLAG_STRIDE = 32  # i32 words between two flags
 
 
+@functools.cache
 def load_emulator():
+    """Once in a process: what is taught replaces parts of modules, and would
+    replace its own replacements."""
     script = os.environ["AMDEMU"]
     spec = importlib.util.spec_from_file_location("amdemu", script)
     module = importlib.util.module_from_spec(spec)

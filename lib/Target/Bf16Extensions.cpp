@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Bf16Extensions.h"
 
+#include "PreserveControlFlow.h"
+
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 
@@ -40,9 +42,5 @@ mlir::iris::Bf16ExtensionsPass::run(llvm::Function &function,
     op->replaceAllUsesWith(extendBits(*op));
     op->eraseFromParent();
   }
-  if (extensions.empty())
-    return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved;
-  preserved.preserveSet<llvm::CFGAnalyses>();
-  return preserved;
+  return mlir::iris::preserveControlFlow(!extensions.empty());
 }

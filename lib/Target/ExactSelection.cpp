@@ -2,6 +2,7 @@
 #include "ExactSelection.h"
 
 #include "HideConstant.h"
+#include "PreserveControlFlow.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -119,9 +120,5 @@ mlir::iris::ExactSelectionPass::run(llvm::Function &function,
     hide(op, *number);
     changed = true;
   }
-  if (!changed)
-    return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved;
-  preserved.preserveSet<llvm::CFGAnalyses>();
-  return preserved;
+  return mlir::iris::preserveControlFlow(changed);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "GuardedShifts.h"
 
+#include "PreserveControlFlow.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -73,9 +74,5 @@ mlir::iris::GuardedShiftsPass::run(llvm::Function &function,
       changed = true;
     }
   }
-  if (!changed)
-    return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved;
-  preserved.preserveSet<llvm::CFGAnalyses>();
-  return preserved;
+  return mlir::iris::preserveControlFlow(changed);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "HiddenOperands.h"
 
+#include "PreserveControlFlow.h"
+
 #include "HideConstant.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -291,14 +293,10 @@ mlir::iris::HiddenOperandsPass::run(llvm::Function &function,
       findComplements(op, found);
     }
   }
-  if (found.empty())
-    return llvm::PreservedAnalyses::all();
   for (auto &[op, numbers] : found) {
     llvm::IRBuilder<> b(op);
     for (unsigned number : numbers)
       op->setOperand(number, hide(b, op->getOperand(number)));
   }
-  llvm::PreservedAnalyses preserved;
-  preserved.preserveSet<llvm::CFGAnalyses>();
-  return preserved;
+  return mlir::iris::preserveControlFlow(!found.empty());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LoadsBeforeBarriers.h"
 
+#include "PreserveControlFlow.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -174,9 +175,5 @@ llvm::PreservedAnalyses mlir::iris::LoadsBeforeBarriersPass::run(
   bool changed = false;
   for (Instruction *ordering : orderings)
     changed |= holdLoads(*ordering, loads, dominators);
-  if (!changed)
-    return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved;
-  preserved.preserveSet<llvm::CFGAnalyses>();
-  return preserved;
+  return mlir::iris::preserveControlFlow(changed);
 }

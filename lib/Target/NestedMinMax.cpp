@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "NestedMinMax.h"
 
+#include "PreserveControlFlow.h"
+
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -142,11 +144,7 @@ mlir::iris::NestedMinMaxPass::run(llvm::Function &function,
       found.push_back(*minMax);
   for (const MinMax &minMax : found)
     hideValue(minMax);
-  if (found.empty())
-    return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved;
-  preserved.preserveSet<llvm::CFGAnalyses>();
-  return preserved;
+  return mlir::iris::preserveControlFlow(!found.empty());
 }
 
 llvm::PreservedAnalyses
@@ -161,9 +159,5 @@ mlir::iris::RemoveArithmeticFencesPass::run(llvm::Function &function,
       call->eraseFromParent();
       hasChanged = true;
     }
-  if (!hasChanged)
-    return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved;
-  preserved.preserveSet<llvm::CFGAnalyses>();
-  return preserved;
+  return mlir::iris::preserveControlFlow(hasChanged);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SelectedZeros.h"
 
+#include "PreserveControlFlow.h"
+
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -80,9 +82,5 @@ mlir::iris::SelectedZerosPass::run(llvm::Function &function,
   for (llvm::Instruction &op : llvm::instructions(function))
     if (auto *comparison = llvm::dyn_cast<llvm::FCmpInst>(&op))
       hasChanged |= compareWithOtherZero(*comparison);
-  if (!hasChanged)
-    return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved;
-  preserved.preserveSet<llvm::CFGAnalyses>();
-  return preserved;
+  return mlir::iris::preserveControlFlow(hasChanged);
 }

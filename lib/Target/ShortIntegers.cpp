@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ShortIntegers.h"
 
+#include "PreserveControlFlow.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -87,9 +88,5 @@ mlir::iris::ShortIntegersPass::run(llvm::Function &function,
       addElements(op);
       changed = true;
     }
-  if (!changed)
-    return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved;
-  preserved.preserveSet<llvm::CFGAnalyses>();
-  return preserved;
+  return mlir::iris::preserveControlFlow(changed);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "WideDivisions.h"
 
+#include "PreserveControlFlow.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -69,9 +70,5 @@ mlir::iris::WideDivisionsPass::run(llvm::Function &function,
       divideMagnitudes(op);
       changed = true;
     }
-  if (!changed)
-    return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved;
-  preserved.preserveSet<llvm::CFGAnalyses>();
-  return preserved;
+  return mlir::iris::preserveControlFlow(changed);
 }

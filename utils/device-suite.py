@@ -209,7 +209,8 @@ def pack(args):
     with open(os.path.join(args.output, "suite.json"), "w",
               encoding="utf-8") as file:
         json.dump(manifest, file, indent=1)
-    print(f"{len(chosen)} packages, {len(manifest)} entries in {args.output}, {failures} failed")
+    print(f"{len(chosen)} packages, {len(manifest)} entries in {args.output}, "
+          f"{failures} failed")
     return 1 if failures else 0
 
 

@@ -400,10 +400,9 @@ static double ratioOf(double value, double reference) {
 
 /// A model of a GPU that has none. Processors, clock and memory are its own;
 /// efficiencies, tiles and links are those of the reference. Kernels that were
-/// measured on a reference of the same target are kept: the machine code is the
-/// same, and their latencies differ less between two GPUs of a target than
-/// between variants. Otherwise the selector compares all variants by the times
-/// of the links. The selector does not choose copy engines for fused matmuls.
+/// measured on a reference of the same target are kept, because the machine
+/// code is the same; without any, the selector compares all variants by the
+/// times of the links. It does not choose copy engines for fused matmuls.
 static DeviceModel modelFromAttributes(const DeviceModel &reference,
                                        const DeviceAttributes &attributes) {
   DeviceModel model = reference;

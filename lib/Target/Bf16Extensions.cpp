@@ -2,7 +2,6 @@
 #include "Bf16Extensions.h"
 
 #include "PreserveControlFlow.h"
-
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 

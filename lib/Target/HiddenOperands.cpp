@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "HiddenOperands.h"
 
-#include "PreserveControlFlow.h"
-
 #include "HideConstant.h"
+#include "PreserveControlFlow.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
@@ -272,7 +271,8 @@ static llvm::Value *hide(llvm::IRBuilder<> &b, llvm::Value *value) {
                         b, type, number->getValueAPF().bitcastToAPInt())
                   : value;
   }
-  // No or: its operands' ones are its own, and selection looks through it.
+  // Not an or, which keeps the ones of a constant, and of which instruction
+  // selection takes bytes from either operand.
   llvm::APInt zero(type->getScalarSizeInBits(), 0);
   return b.CreateXor(value, mlir::iris::hideConstant(b, type, zero));
 }

@@ -2,7 +2,6 @@
 #include "NestedMinMax.h"
 
 #include "PreserveControlFlow.h"
-
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"

@@ -2,7 +2,6 @@
 #include "SelectedZeros.h"
 
 #include "PreserveControlFlow.h"
-
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"

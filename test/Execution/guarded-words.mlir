@@ -9,11 +9,51 @@
 // LLVM still has the one defect that the host has, too.
 // RUN: iris-compile %s --disable-guards=nested-min-max -o %t.iris
 // RUN: not iris-run -n 1 %t.iris 2>&1 | FileCheck %s
-// CHECK: {{[0-9]+}} of 218 checks failed
+// CHECK: {{[0-9]+}} of {{[0-9]+}} checks failed
 
 !w = memref<64xi64, #iris.symmetric>
+!b = memref<256xi8, #iris.symmetric>
+!v = memref<256xi32, #iris.symmetric>
 
 gpu.module @kernels {
+  // The product of the constants would overflow if it was rounded.
+  gpu.func @overflowing_fma(%ctx: !iris.ctx, %x: f64) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %a = arith.constant dense<3.25> : vector<2xf64>
+    %b = arith.constant dense<0xFFE0000000000000> : vector<2xf64>
+    %c = vector.broadcast %x : f64 to vector<2xf64>
+    %got = vector.fma %a, %b, %c : vector<2xf64>
+    %first = vector.extract %got[0] : f64 from vector<2xf64>
+    iris.expect_eq %first, %x, "3.25 * -2^1023 + x" : f64
+    gpu.return
+  }
+
+  // Three bytes of a word, and one of the sign of a byte.
+  gpu.func @signs_of_bytes(%ctx: !iris.ctx, %b: !b, %v: !v, %x: i8, %y: i32,
+      %want: i32) kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %xs = tensor.splat %x : tensor<256xi8>
+    %ys = tensor.splat %y : tensor<256xi32>
+    tile.store %xs, %b[%c0] : tensor<256xi8>, !b
+    tile.store %ys, %v[%c0] : tensor<256xi32>, !v
+    %xt = tile.load %b[%c0] volatile : !b -> tensor<256xi8>
+    %yt = tile.load %v[%c0] volatile : !v -> tensor<256xi32>
+    %c8 = arith.constant dense<8> : tensor<256xi32>
+    %m0 = arith.constant dense<255> : tensor<256xi32>
+    %m12 = arith.constant dense<16776960> : tensor<256xi32>
+    %m3 = arith.constant dense<-16777216> : tensor<256xi32>
+    %e = arith.extsi %xt : tensor<256xi8> to tensor<256xi32>
+    %b3 = arith.andi %e, %m3 : tensor<256xi32>
+    %y8 = arith.shrui %yt, %c8 : tensor<256xi32>
+    %b0 = arith.andi %y8, %m0 : tensor<256xi32>
+    %b12 = arith.andi %yt, %m12 : tensor<256xi32>
+    %r0 = arith.ori %b0, %b12 : tensor<256xi32>
+    %r = arith.ori %r0, %b3 : tensor<256xi32>
+    %w = tensor.splat %want : tensor<256xi32>
+    iris.expect_eq %r, %w, "bytes of y below the sign of x" : tensor<256xi32>
+    gpu.return
+  }
+
   // A constant of 24 bits, divided by a number of 8 bits.
   gpu.func @constant_numerator(%ctx: !iris.ctx, %y: i32, %q: i32) kernel
       attributes {iris.num_warps = 1 : i32} {
@@ -285,6 +325,16 @@ func.func @main(%ctx: !iris.ctx) {
   %false = arith.constant false
   iris.launch @kernels::@chosen_minimum programs(%one) args(%ctx, %nanb, %true, %false, %limitb : !iris.ctx, bf16, i1, i1, bf16)
   iris.launch @kernels::@chosen_minimum programs(%one) args(%ctx, %b1, %true, %false, %b1 : !iris.ctx, bf16, i1, i1, bf16)
+  %inf = arith.constant 0x7FF0000000000000 : f64
+  iris.launch @kernels::@overflowing_fma programs(%one) args(%ctx, %inf : !iris.ctx, f64)
+  %bytes = iris.alloc() : !b
+  %words = iris.alloc() : !v
+  %seven = arith.constant 7 : i8
+  %y = arith.constant 305419896 : i32
+  %below0 = arith.constant 3429974 : i32
+  %below1 = arith.constant -13347242 : i32
+  iris.launch @kernels::@signs_of_bytes programs(%one) args(%ctx, %bytes, %words, %seven, %y, %below0 : !iris.ctx, !b, !v, i8, i32, i32)
+  iris.launch @kernels::@signs_of_bytes programs(%one) args(%ctx, %bytes, %words, %m1, %y, %below1 : !iris.ctx, !b, !v, i8, i32, i32)
   iris.sync %ctx
   return
 }

@@ -74,12 +74,11 @@ struct ConvertIntegerOnce : OpRewritePattern<OpT> {
   }
 };
 
-/// fma rounds once. Only a vector has vector.fma.
-template <typename OpT>
-struct WidenFma : OpRewritePattern<OpT> {
-  using OpRewritePattern<OpT>::OpRewritePattern;
+/// fma rounds once.
+struct WidenFma : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(OpT op,
+  LogicalResult matchAndRewrite(math::FmaOp op,
                                 PatternRewriter &rewriter) const override {
     if (!isNarrowFloat(op.getType()))
       return rewriter.notifyMatchFailure(op, "not on 16-bit floats");
@@ -208,11 +207,10 @@ struct LegalizeHostFloatsPass
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet conversions(context);
-    conversions
-        .add<ClassifyBf16, CompareNumbers, NarrowOnce, SignOfBf16,
-             WidenArithmetic, WidenInSteps, WidenFma<math::FmaOp>,
-             WidenFma<vector::FMAOp>, ConvertIntegerOnce<arith::SIToFPOp>,
-             ConvertIntegerOnce<arith::UIToFPOp>>(context);
+    conversions.add<ClassifyBf16, CompareNumbers, NarrowOnce, SignOfBf16,
+                    WidenArithmetic, WidenInSteps, WidenFma,
+                    ConvertIntegerOnce<arith::SIToFPOp>,
+                    ConvertIntegerOnce<arith::UIToFPOp>>(context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(conversions))))
       return signalPassFailure();
 

@@ -217,7 +217,7 @@ void OperandTile::copyFrom(ImplicitLocOpBuilder &b, const Window &window,
 
 static Value multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
   if (isa<FloatType>(getElementTypeOrSelf(sum)))
-    return vector::FMAOp::create(b, x, y, sum);
+    return math::FmaOp::create(b, x, y, sum);
   return arith::AddIOp::create(b, arith::MulIOp::create(b, x, y), sum);
 }
 

@@ -50,13 +50,13 @@ func.func @fma(%a: f16, %b: f16, %c: f16) -> f16 {
 
 // LLVM would round the product of vectors of f16, too.
 // CHECK-LABEL: func.func @vector_fma
-// CHECK-NOT: vector.fma
+// CHECK-NOT: math.fma
 // CHECK: %[[P:.+]] = arith.mulf %{{.+}}, %{{.+}} : vector<8xf64>
 // CHECK: %[[S:.+]] = arith.addf %[[P]], %{{.+}} : vector<8xf64>
-// CHECK-NOT: vector.fma
+// CHECK-NOT: math.fma
 // CHECK: return
 func.func @vector_fma(%a: vector<8xf16>, %b: vector<8xf16>, %c: vector<8xf16>)
     -> vector<8xf16> {
-  %y = vector.fma %a, %b, %c : vector<8xf16>
+  %y = math.fma %a, %b, %c : vector<8xf16>
   return %y : vector<8xf16>
 }

@@ -36,7 +36,7 @@ gpu.module @kernels {
   // CHECK:         vector.load %[[BP]]
   // CHECK:         memref.load %[[AP]]
   // CHECK:         vector.broadcast %{{.+}} : f32 to vector<16xf32>
-  // CHECK-COUNT-4: vector.fma
+  // CHECK-COUNT-4: math.fma
   // CHECK-COUNT-4: vector.store %{{.+}}, %[[SUMS]]
   gpu.func @rows(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>,
                  %i: index, %k: index) kernel {

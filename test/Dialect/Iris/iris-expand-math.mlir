@@ -48,3 +48,12 @@ func.func @reciprocal_root(%x: vector<8xf32>) -> vector<8xf32> {
   %0 = math.rsqrt %x : vector<8xf32>
   return %0 : vector<8xf32>
 }
+
+// MLIR lowers vector.fma to fmuladd, which may round twice.
+// CHECK-LABEL: func.func @vector_fma
+// CHECK: math.fma %{{.+}}, %{{.+}}, %{{.+}} : vector<2xf64>
+func.func @vector_fma(%x: vector<2xf64>, %y: vector<2xf64>, %z: vector<2xf64>)
+    -> vector<2xf64> {
+  %0 = vector.fma %x, %y, %z : vector<2xf64>
+  return %0 : vector<2xf64>
+}

@@ -54,11 +54,26 @@ struct Widen : RewritePattern {
 } // namespace
 
 namespace {
+/// `vector.fma` rounds once, as `math.fma` does; MLIR lowers it to `fmuladd`,
+/// whose product LLVM may round, too.
+struct RoundFmaOnce : OpRewritePattern<vector::FMAOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(vector::FMAOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<math::FmaOp>(op, op.getLhs(), op.getRhs(),
+                                             op.getAcc());
+    return success();
+  }
+};
+} // namespace
+
+namespace {
 struct ExpandMathPass : iris::impl::IrisExpandMathPassBase<ExpandMathPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<Widen>(context);
+    patterns.add<RoundFmaOnce, Widen>(context);
     populateMathPolynomialApproximationPatterns(patterns, isUpstreamPolynomial);
     populateExpandExponentialsPatterns(patterns);
     populateExpandTrigonometryPatterns(patterns);

@@ -78,17 +78,29 @@ static void findDivisions(Instruction &op, Operands &found) {
     found[&op].push_back(0);
 }
 
-/// Users that select bits of an arithmetic shift by whole bytes.
-static void findSignBytes(Instruction &op, Operands &found) {
+/// Whether the upper bytes of the value are copies of a sign, above bits that
+/// move by whole bytes: an arithmetic shift, or the extension of an integer of
+/// few bytes, which is such a shift where the integer is one of a vector.
+static bool hasSignBytes(llvm::Value *value) {
   using namespace llvm::PatternMatch;
-  for (unsigned number = 0; number < op.getNumOperands(); ++number) {
-    const llvm::APInt *amount;
-    if (match(op.getOperand(number), m_AShr(m_Value(), m_APInt(amount))) &&
-        amount->urem(8) == 0 &&
-        (op.isShift() || op.isBitwiseLogicOp() ||
-         llvm::isa<llvm::TruncInst>(op)))
+  constexpr unsigned byteBits = 8, shortBits = 16;
+  const llvm::APInt *amount;
+  llvm::Value *narrow;
+  if (match(value, m_AShr(m_Value(), m_APInt(amount))))
+    return amount->urem(byteBits) == 0;
+  return match(value, m_SExt(m_Value(narrow))) &&
+         (narrow->getType()->isIntOrIntVectorTy(byteBits) ||
+          narrow->getType()->isIntOrIntVectorTy(shortBits));
+}
+
+/// Users that may select single bytes of a value with bytes of a sign.
+static void findSignBytes(Instruction &op, Operands &found) {
+  if (!op.isShift() && !op.isBitwiseLogicOp() &&
+      !llvm::isa<llvm::TruncInst, llvm::ZExtInst>(op))
+    return;
+  for (unsigned number = 0; number < op.getNumOperands(); ++number)
+    if (hasSignBytes(op.getOperand(number)))
       found[&op].push_back(number);
-  }
 }
 
 /// Whether both are the same constant, maybe of types of different width: a

@@ -8,6 +8,8 @@
 // RUN: %{asm} --disable-guards=divisions-24 | FileCheck %s --check-prefix=DIVISIONS
 // RUN: %{asm} --disable-guards=wide-divisions | FileCheck %s --check-prefix=WIDE
 // RUN: %{asm} --disable-guards=sign-bytes | FileCheck %s --check-prefix=BYTES
+// RUN: iris-compile %s --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefix=WAVE32
+// RUN: iris-compile %s --target=gfx1201 --emit=asm -o - --disable-guards=sign-bytes | FileCheck %s --check-prefix=EXTENDED
 // RUN: %{asm} --disable-guards=short-shifts | FileCheck %s --check-prefix=SHORT
 // RUN: %{asm} --disable-guards=selected-constants | FileCheck %s --check-prefix=SELECT
 // RUN: %{asm} --disable-guards=constant-ors | FileCheck %s --check-prefix=ORS
@@ -129,6 +131,33 @@ gpu.module @kernels {
     %six = arith.constant dense<6> : tensor<256xi8>
     tile.store %six, %b[%c0] : tensor<256xi8>, !b
     tile.store %r, %w[%c0] : !t, !v
+    gpu.return
+  }
+
+  // The extension of the last of four bytes is a shift by 24, of which byte 3
+  // is not byte 2 of the word.
+  // WAVE32-LABEL: {{^}}signs_of_bytes:
+  // WAVE32-NOT: 0x2060505
+  // WAVE32: s_endpgm
+  // EXTENDED-LABEL: {{^}}signs_of_bytes:
+  // EXTENDED: 0x2060505
+  gpu.func @signs_of_bytes(%b: !b, %v: !v) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %b[%c0] : !b -> tensor<256xi8>
+    %y = tile.load %v[%c0] : !v -> !t
+    %c8 = arith.constant dense<8> : !t
+    %m0 = arith.constant dense<255> : !t
+    %m12 = arith.constant dense<16776960> : !t
+    %m3 = arith.constant dense<-16777216> : !t
+    %e = arith.extsi %x : tensor<256xi8> to !t
+    %b3 = arith.andi %e, %m3 : !t
+    %y8 = arith.shrui %y, %c8 : !t
+    %b0 = arith.andi %y8, %m0 : !t
+    %b12 = arith.andi %y, %m12 : !t
+    %r0 = arith.ori %b0, %b12 : !t
+    %r = arith.ori %r0, %b3 : !t
+    tile.store %r, %v[%c0] : !t, !v
     gpu.return
   }
 

@@ -121,6 +121,33 @@ static bool isSameConstant(llvm::Value *a, llvm::Value *b) {
   return inF64(*x).bitwiseIsEqual(inF64(*y));
 }
 
+/// Zeros that limit a number with another limit on its other side.
+static void findClampedZeros(Instruction &op, Operands &found) {
+  auto *limited = llvm::dyn_cast<llvm::IntrinsicInst>(&op);
+  if (!limited || (limited->getIntrinsicID() != llvm::Intrinsic::minimum &&
+                   limited->getIntrinsicID() != llvm::Intrinsic::maximum))
+    return;
+  for (unsigned number : {0u, 1u}) {
+    auto *inner =
+        llvm::dyn_cast<llvm::IntrinsicInst>(op.getOperand(1 - number));
+    if (!inner ||
+        !match(op.getOperand(number), llvm::PatternMatch::m_AnyZeroFP()))
+      continue;
+    switch (inner->getIntrinsicID()) {
+    case llvm::Intrinsic::minnum:
+    case llvm::Intrinsic::maxnum:
+    case llvm::Intrinsic::minimum:
+    case llvm::Intrinsic::maximum:
+    case llvm::Intrinsic::minimumnum:
+    case llvm::Intrinsic::maximumnum:
+      found[&op].push_back(number);
+      break;
+    default:
+      break;
+    }
+  }
+}
+
 /// Arms of selections that are the constant of their comparison.
 static void findSelectedConstants(Instruction &op, Operands &found) {
   using namespace llvm::PatternMatch;
@@ -300,6 +327,8 @@ mlir::iris::HiddenOperandsPass::run(llvm::Function &function,
       findSignBytes(op, found);
     if (guards.contains(Guard::SelectedConstants))
       findSelectedConstants(op, found);
+    if (guards.contains(Guard::ClampedZeros))
+      findClampedZeros(op, found);
     if (guards.contains(Guard::Carries)) {
       findCarries(op, found);
       findComplements(op, found);

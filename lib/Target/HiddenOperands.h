@@ -17,11 +17,13 @@ namespace mlir::iris {
 ///     (`Guard::SignBytes`);
 ///   * replaces K in `select (fcmp one x, K), y, K` by x, which may be NaN
 ///     (`Guard::SelectedConstants`);
+///   * takes `minimum(maxnum(x, K), 0.0)` for a median, whose zeros have no
+///     order (`Guard::ClampedZeros`);
 ///   * adds the carry of `x + y` to that of `(x + y) + carry`
 ///     (`Guard::Carries`).
 ///
-/// A constant is hidden by a readfirstlane of it, any other value by `or` with
-/// a hidden 0. Both become constants again, and the `or` disappears, after
+/// A constant is hidden by a readfirstlane of it, any other value by `xor` with
+/// a hidden 0. Both become constants again, and the `xor` disappears, after
 /// instruction selection.
 ///
 /// Only code generation may follow this pass.

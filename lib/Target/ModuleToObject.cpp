@@ -10,6 +10,7 @@
 #include "IntegersToBf16.h"
 #include "Linker.h"
 #include "LoadsBeforeBarriers.h"
+#include "LongLoops.h"
 #include "Magnitudes.h"
 #include "MixedLimits.h"
 #include "NarrowStores.h"
@@ -395,6 +396,9 @@ LogicalResult ModuleToObject::optimize() {
             if (options.guards.contains(Guard::GuardedShifts))
               passes.addPass(
                   llvm::createModuleToFunctionPassAdaptor(GuardedShiftsPass()));
+            if (options.guards.contains(Guard::LongLoops))
+              passes.addPass(
+                  llvm::createModuleToFunctionPassAdaptor(LongLoopsPass()));
           });
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);

@@ -9,6 +9,7 @@
 // DEFINE: %{asm} = iris-compile %s --emit=asm
 // RUN: %{asm} --target=gfx942 | FileCheck %s --check-prefix=AMD
 // RUN: %{asm} --target=gfx942 --disable-guards=selected-zeros | FileCheck %s --check-prefix=AMD-DEFECT
+// RUN: %{asm} --target=gfx942 --disable-guards=clamped-zeros | FileCheck %s --check-prefix=CLAMP-DEFECT
 // RUN: %{asm} --target=sm_90a | FileCheck %s --check-prefix=NVIDIA
 // RUN: %{asm} --target=sm_90a --disable-guards=selected-zeros | FileCheck %s --check-prefix=NVIDIA-DEFECT
 
@@ -56,6 +57,29 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // A median has no order of zeros.
+  // AMD-LABEL: {{^}}clamped:
+  // AMD-NOT: v_med3_f
+  // AMD: s_endpgm
+  // CLAMP-DEFECT-LABEL: {{^}}clamped:
+  // CLAMP-DEFECT-DAG: v_med3_f16
+  // CLAMP-DEFECT-DAG: v_med3_f32
+  // CLAMP-DEFECT: s_endpgm
+  gpu.func @clamped(%ctx: !iris.ctx, %x: f32, %h: f16) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %zero = arith.constant 0.0 : f32
+    %low = arith.constant -1.0 : f32
+    %above = arith.maxnumf %x, %low : f32
+    %r = arith.minimumf %above, %zero : f32
+    iris.expect_eq %r, %x, "min(max(-0, -1), 0)" : f32
+    %zeroh = arith.constant 0.0 : f16
+    %lowh = arith.constant -1.0 : f16
+    %aboveh = arith.maxnumf %h, %lowh : f16
+    %rh = arith.minimumf %aboveh, %zeroh : f16
+    iris.expect_eq %rh, %h, "min(max(-0, -1), 0) of f16" : f16
+    gpu.return
+  }
+
   // Pairs of f16 in one register.
   gpu.func @pairs(%ctx: !iris.ctx, %x: f16) kernel
       attributes {iris.num_warps = 1 : i32} {
@@ -98,6 +122,7 @@ func.func @main(%ctx: !iris.ctx) {
   iris.launch @kernels::@pairs programs(%one) args(%ctx, %half : !iris.ctx, f16)
   iris.launch @kernels::@maximum programs(%one) args(%ctx, %negative, %zero : !iris.ctx, f32, f32)
   iris.launch @kernels::@maximum programs(%one) args(%ctx, %minus, %zero : !iris.ctx, f32, f32)
+  iris.launch @kernels::@clamped programs(%one) args(%ctx, %negative, %half : !iris.ctx, f32, f16)
   iris.sync %ctx
   return
 }

@@ -11,6 +11,30 @@
 // CHECK: checks failed
 
 gpu.module @kernels {
+  // Three iterations, from 23 bits to 4 and to 1; and two of unsigned numbers.
+  gpu.func @unrolled(%ctx: !iris.ctx, %x: i64, %limit: i32, %far: i32) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %lower = arith.constant -2147483648 : i32
+    %step = arith.constant 718664639 : i32
+    %bits = scf.for %i = %lower to %limit step %step
+        iter_args(%s = %x) -> i64 : i32 {
+      %count = math.ctpop %s : i64
+      scf.yield %count : i64
+    }
+    %one = arith.constant 1 : i64
+    iris.expect_eq %bits, %one, "i32, three iterations" : i64
+    %zero = arith.constant 0 : i32
+    %quarter = arith.constant 1610612736 : i32
+    %few = scf.for unsigned %i = %zero to %far step %quarter
+        iter_args(%s = %x) -> i64 : i32 {
+      %count = math.ctpop %s : i64
+      scf.yield %count : i64
+    }
+    %four = arith.constant 4 : i64
+    iris.expect_eq %few, %four, "unsigned i32, two iterations" : i64
+    gpu.return
+  }
+
   // -2147483648 and -1073705076; the next one is 73496.
   gpu.func @narrow(%ctx: !iris.ctx) kernel
       attributes {iris.num_warps = 1 : i32} {
@@ -99,6 +123,10 @@ func.func @main(%ctx: !iris.ctx) {
   iris.launch @kernels::@index programs(%one) args(%ctx : !iris.ctx)
   iris.launch @kernels::@wide programs(%one) args(%ctx : !iris.ctx)
   iris.launch @kernels::@single programs(%one) args(%ctx : !iris.ctx)
+  %x = arith.constant 8388607 : i64
+  %limit = arith.constant 8388607 : i32
+  %far = arith.constant -1342177280 : i32
+  iris.launch @kernels::@unrolled programs(%one) args(%ctx, %x, %limit, %far : !iris.ctx, i64, i32, i32)
   iris.sync %ctx
   return
 }

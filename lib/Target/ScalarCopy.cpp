@@ -133,17 +133,17 @@ void ScalarCopy::findBlocks() {
 // Where it is in scalar registers
 //===----------------------------------------------------------------------===//
 
-/// The outermost loop around the block, after the definition, that has enough
-/// registers everywhere.
+/// The outermost loop around the block, after the definition, whose pressure on
+/// scalar registers is below the limit in all blocks.
 const llvm::MachineCycle *
-ScalarCopy::findRoomyCycle(const MachineBasicBlock &block) {
+ScalarCopy::findLowPressureCycle(const MachineBasicBlock &block) {
   const llvm::MachineCycle *found = nullptr;
-  auto isRoomy = [&](const MachineBasicBlock *each) {
+  auto hasLowPressure = [&](const MachineBasicBlock *each) {
     return context.liveness.getExcess(context.liveness.getRange(*each)) == 0;
   };
   for (const llvm::MachineCycle *cycle = context.cycles.getCycle(&block);
        cycle && !cycle->contains(definition->getParent()) &&
-       llvm::all_of(cycle->blocks(), isRoomy);
+       llvm::all_of(cycle->blocks(), hasLowPressure);
        cycle = cycle->getParentCycle())
     found = cycle;
   return found;
@@ -153,7 +153,7 @@ ScalarCopy::findRoomyCycle(const MachineBasicBlock &block) {
 void ScalarCopy::hoistUses() {
   llvm::DenseSet<const MachineBasicBlock *> preheaders;
   for (auto &[block, numbers] : uses) {
-    const llvm::MachineCycle *cycle = findRoomyCycle(*block);
+    const llvm::MachineCycle *cycle = findLowPressureCycle(*block);
     const MachineBasicBlock *preheader =
         cycle ? cycle->getCyclePreheader() : nullptr;
     bool needsScalar = llvm::any_of(numbers, [&](unsigned user) {

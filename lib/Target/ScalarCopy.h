@@ -10,7 +10,7 @@
 
 namespace mlir::iris {
 
-/// What plans of copies are made from.
+/// The function, and the analyses that plans of copies use.
 struct ScalarContext {
   llvm::MachineFunction &function;
   llvm::LiveIntervals &intervals;
@@ -39,7 +39,7 @@ public:
   }
   llvm::Register getValue() const { return value; }
 
-  /// Carries the plan out; returns the scalars that the value becomes.
+  /// Applies the plan; returns the scalars that the value becomes.
   llvm::SmallVector<llvm::Register> apply();
 
 private:
@@ -60,7 +60,7 @@ private:
   void findBlocks();
   void hoistUses();
   const llvm::MachineCycle *
-  findRoomyCycle(const llvm::MachineBasicBlock &block);
+  findLowPressureCycle(const llvm::MachineBasicBlock &block);
   void findAvailable();
   bool isAvailableAtStart(const llvm::MachineBasicBlock &block) const;
   bool walk(const llvm::MachineBasicBlock &block, bool records);

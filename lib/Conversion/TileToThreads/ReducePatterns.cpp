@@ -72,9 +72,9 @@ static Value shuffleXor(ThreadBuilder &t, Value value, uint64_t mask) {
     Value low = arith::TruncIOp::create(t.b, t.loc, word, value);
     Value high = arith::TruncIOp::create(
         t.b, t.loc, word, arith::ShRUIOp::create(t.b, t.loc, value, shift));
-    auto widen = [&](Value part) {
+    auto widen = [&](Value half) {
       return arith::ExtUIOp::create(t.b, t.loc, type,
-                                    shuffleXor(t, part, mask));
+                                    shuffleXor(t, half, mask));
     };
     Value top = arith::ShLIOp::create(t.b, t.loc, widen(high), shift);
     return arith::OrIOp::create(t.b, t.loc, top, widen(low));
@@ -107,7 +107,7 @@ struct WarpExchange {
   /// result that the thread writes, and to that of one that it reads.
   SmallVector<uint64_t> lanes, writingWarps, readingWarps;
   /// What register bits of the result add, and those with a step to come.
-  BitMap kept, parts;
+  BitMap kept, pending;
   /// Register bits whose settings are rounds.
   uint64_t rounds = 0;
   /// Of register 0, the numbers that a thread writes and reads; if it writes.
@@ -316,15 +316,15 @@ WarpExchange ThreadReduction::beginExchange(size_t next) const {
 /// to the next step of a lane. Returns the new bits of register numbers.
 uint64_t ThreadReduction::addSteps(WarpExchange &exchange, size_t next) {
   bool isBeforeLane = true;
-  uint64_t newBits = 0, part = exchange.count;
+  uint64_t newBits = 0, stepBit = exchange.count;
   for (ReduceStep &step : MutableArrayRef(steps).drop_front(next)) {
     isBeforeLane &= step.input != LayoutDim::Lane;
     if (step.input == LayoutDim::Lane) {
-      exchange.lanes[step.bit] |= part;
+      exchange.lanes[step.bit] |= stepBit;
     } else if (step.input == LayoutDim::Warp) {
-      exchange.writingWarps[step.bit] |= part;
+      exchange.writingWarps[step.bit] |= stepBit;
       if (!isBeforeLane)
-        exchange.readingWarps[step.bit] |= part;
+        exchange.readingWarps[step.bit] |= stepBit;
     }
     if (step.input == LayoutDim::Warp && isBeforeLane) {
       movedWarps |= uint64_t(1) << step.bit;
@@ -334,8 +334,8 @@ uint64_t ThreadReduction::addSteps(WarpExchange &exchange, size_t next) {
       values.resize(2 * values.size());
     }
     if (step.input == LayoutDim::Register)
-      exchange.parts.push_back({uint64_t(1) << step.bit, part});
-    part *= 2;
+      exchange.pending.push_back({uint64_t(1) << step.bit, stepBit});
+    stepBit *= 2;
   }
   return newBits;
 }
@@ -366,8 +366,8 @@ void ThreadReduction::exchangeRound(const WarpExchange &exchange,
   auto pointer = [&](ThreadBuilder &inner, Value thread, uint64_t reg) {
     Value index = inner.b.createOrFold<arith::XOrIOp>(
         inner.loc, thread, inner.i32(apply(exchange.kept, reg)));
-    Value part = inner.i32(apply(exchange.parts, reg));
-    return inner.getScratchPointer(type, inner.add(index, part));
+    Value stepBits = inner.i32(apply(exchange.pending, reg));
+    return inner.getScratchPointer(type, inner.add(index, stepBits));
   };
   t.barrier();
   emitGuarded(t, exchange.writer, [&](ThreadBuilder &inner) {

@@ -285,17 +285,21 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
 // iris-pipeline, iris-main-pipeline
 //===----------------------------------------------------------------------===//
 
-using StageBuilder = void (*)(OpPassManager &, const IrisPipelineOptions &);
-
-static constexpr StringLiteral stageNames[] = {"expand", "translate", "tiles",
-                                               "sync",   "abi",       "llvm"};
-static constexpr StageBuilder stageBuilders[] = {
-    buildIrisExpandPipeline, buildIrisTranslatePipeline, buildIrisTilesPipeline,
-    buildIrisSyncPipeline,   buildIrisABIPipeline,       buildIrisLLVMPipeline};
+ArrayRef<PipelineStage> mlir::iris::getStages() {
+  static constexpr PipelineStage stages[] = {
+      {"expand", buildIrisExpandPipeline},
+      {"translate", buildIrisTranslatePipeline},
+      {"tiles", buildIrisTilesPipeline},
+      {"sync", buildIrisSyncPipeline},
+      {"abi", buildIrisABIPipeline},
+      {"llvm", buildIrisLLVMPipeline}};
+  return stages;
+}
 
 ArrayRef<StringRef> mlir::iris::getStageNames() {
-  static const SmallVector<StringRef> names(std::begin(stageNames),
-                                            std::end(stageNames));
+  static const auto names = llvm::map_to_vector(
+      getStages(),
+      [](const PipelineStage &stage) -> StringRef { return stage.name; });
   return names;
 }
 
@@ -306,9 +310,9 @@ ArrayRef<StringRef> mlir::iris::getTranslationNames() {
 
 void mlir::iris::buildIrisPipeline(OpPassManager &pm,
                                    const IrisPipelineOptions &options) {
-  for (auto [name, build] : llvm::zip_equal(stageNames, stageBuilders)) {
-    build(pm, options);
-    if (options.until == name)
+  for (const PipelineStage &stage : getStages()) {
+    stage.build(pm, options);
+    if (options.until == stage.name)
       return;
   }
 }

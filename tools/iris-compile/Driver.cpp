@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -44,6 +45,8 @@ private:
   LogicalResult lower(ModuleOp module, const TargetSpec &target,
                       StringRef translation, bool mainProgram,
                       TimingScope &timing);
+  LogicalResult lower(ModuleOp module, const PipelineStage &stage,
+                      const IrisPipelineOptions &pipeline, TimingScope &timing);
   void append(ArrayRef<char> bytes) {
     output.append(bytes.begin(), bytes.end());
   }
@@ -106,8 +109,6 @@ LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
                                  TimingScope &timing) {
   TimingScope scope =
       timing.nest(mainProgram ? "lowering of @main" : "lowering of kernels");
-  PassManager passes(module.getContext(), ModuleOp::getOperationName());
-  passes.enableTiming(scope);
   IrisPipelineOptions pipeline;
   pipeline.target = target.name.str();
   pipeline.translation = translation.str();
@@ -119,10 +120,28 @@ LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
   if (!options.until.empty())
     pipeline.until = options.until;
   if (mainProgram)
-    buildIrisMainPipeline(passes, pipeline);
-  else
-    buildIrisPipeline(passes, pipeline);
-  return passes.run(module);
+    return lower(module, {"main", buildIrisMainPipeline}, pipeline, scope);
+  for (const PipelineStage &stage : getStages()) {
+    if (failed(lower(module, stage, pipeline, scope)))
+      return failure();
+    if (pipeline.until == stage.name)
+      break;
+  }
+  return success();
+}
+
+LogicalResult Compilation::lower(ModuleOp module, const PipelineStage &stage,
+                                 const IrisPipelineOptions &pipeline,
+                                 TimingScope &timing) {
+  TimingScope scope = timing.nest(stage.name);
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  passes.enableTiming(scope);
+  // After every pass, it would take a third of the lowering's time.
+  passes.enableVerifier(options.verifyStages);
+  stage.build(passes, pipeline);
+  if (failed(passes.run(module)))
+    return failure();
+  return verify(module);
 }
 
 LogicalResult Compilation::emit(ArrayRef<Operation *> modules,

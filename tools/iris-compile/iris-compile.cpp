@@ -100,8 +100,8 @@ static cl::opt<bool> debugChecks(
 static cl::opt<bool> verifyStages(
     "verify-stages",
     cl::desc("Check after each stage of the pipeline what it promises (see "
-             "--list-stages); in builds with assertions, unless "
-             "--verify-stages=false"),
+             "--list-stages), and the IR after each pass; in builds with "
+             "assertions, unless --verify-stages=false"),
     cl::init(kVerifyStagesByDefault), cl::ZeroOrMore, cl::cat(category));
 
 static cl::list<Guard, bool, GuardParser> disabledGuards(

@@ -95,6 +95,15 @@ void buildIrisABIPipeline(OpPassManager &pm,
 void buildIrisLLVMPipeline(OpPassManager &pm,
                            const IrisPipelineOptions &options);
 
+/// A stage of the kernel pipeline.
+struct PipelineStage {
+  StringLiteral name;
+  void (*build)(OpPassManager &pm, const IrisPipelineOptions &options);
+};
+
+/// All stages, in order.
+ArrayRef<PipelineStage> getStages();
+
 /// All stages up to `options.until`, on every `gpu.module` of a module.
 void buildIrisPipeline(OpPassManager &pm, const IrisPipelineOptions &options);
 

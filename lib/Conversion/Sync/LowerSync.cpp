@@ -6,11 +6,11 @@
 #include "iris/Chips/ChipInfo.h"
 #include "iris/Conversion/IrisToNVVM.h"
 #include "iris/Conversion/IrisToROCDL.h"
+#include "iris/Dialect/Iris/Utils/RewriteOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #define DEBUG_TYPE "iris-lower-sync"
 
@@ -62,7 +62,8 @@ private:
   static LogicalResult expandBF16(FunctionOpInterface kernel) {
     RewritePatternSet patterns(kernel.getContext());
     arith::populateExpandBFloat16Patterns(patterns);
-    return applyPatternsGreedily(kernel, std::move(patterns));
+    return rewriteOps(kernel, std::move(patterns),
+                      llvm::IsaPred<arith::ExtFOp, arith::TruncFOp>);
   }
 
   /// Kernels also use the grid size, which is not a register on every target.

@@ -4,13 +4,13 @@
 #include "iris/Conversion/TileToLoops.h"
 
 #include "iris/Dialect/Iris/Transforms/WidenFloats.h"
+#include "iris/Dialect/Iris/Utils/RewriteOps.h"
 #include "iris/Dialect/Iris/Utils/RoundToOdd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include <limits>
 
@@ -202,6 +202,13 @@ struct CompareNumbers : RewritePattern {
   }
 };
 
+/// Ops of types that x86 does not have, and the ones of `CompareNumbers`.
+bool mayBeIllegal(Operation *op) {
+  return isa<arith::MinNumFOp, arith::MaxNumFOp>(op) ||
+         llvm::any_of(op->getOperandTypes(), isNarrowFloat) ||
+         llvm::any_of(op->getResultTypes(), isNarrowFloat);
+}
+
 struct LegalizeHostFloatsPass
     : iris::impl::IrisLegalizeHostFloatsPassBase<LegalizeHostFloatsPass> {
   void runOnOperation() override {
@@ -211,12 +218,14 @@ struct LegalizeHostFloatsPass
                     WidenArithmetic, WidenInSteps, WidenFma,
                     ConvertIntegerOnce<arith::SIToFPOp>,
                     ConvertIntegerOnce<arith::UIToFPOp>>(context);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(conversions))))
+    if (failed(
+            rewriteOps(getOperation(), std::move(conversions), mayBeIllegal)))
       return signalPassFailure();
 
     RewritePatternSet bf16(context);
     arith::populateExpandBFloat16Patterns(bf16);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(bf16))))
+    if (failed(rewriteOps(getOperation(), std::move(bf16),
+                          llvm::IsaPred<arith::ExtFOp, arith::TruncFOp>)))
       signalPassFailure();
   }
 };

@@ -8,9 +8,9 @@
 
 #include "iris/Conversion/TileToThreads.h"
 
+#include "iris/Dialect/Iris/Utils/RewriteOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::iris {
 #define GEN_PASS_DEF_IRISSCALARIZESINGLESPASS
@@ -70,7 +70,10 @@ struct ScalarizeSinglesPass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ComputeOnElement>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(
+            rewriteOps(getOperation(), std::move(patterns), [](Operation *op) {
+              return llvm::any_of(op->getResultTypes(), isSingle);
+            })))
       signalPassFailure();
   }
 };

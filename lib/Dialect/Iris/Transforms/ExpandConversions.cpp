@@ -9,9 +9,8 @@
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 
 #include "Arithmetic.h"
+#include "iris/Dialect/Iris/Utils/RewriteOps.h"
 #include "iris/Dialect/Iris/Utils/RoundToOdd.h"
-
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #define DEBUG_TYPE "iris-expand-conversions"
 
@@ -179,7 +178,9 @@ struct ExpandConversionsPass
                  NarrowToF16>(&getContext());
     if (fmaBf16)
       patterns.add<FmaOnce>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(rewriteOps(getOperation(), std::move(patterns),
+                          llvm::IsaPred<arith::SIToFPOp, arith::UIToFPOp,
+                                        arith::TruncFOp, math::FmaOp>)))
       signalPassFailure();
   }
 };

@@ -5,12 +5,12 @@
 
 #include "ExpandFunctions.h"
 #include "iris/Dialect/Iris/Transforms/WidenFloats.h"
+#include "iris/Dialect/Iris/Utils/RewriteOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #define DEBUG_TYPE "iris-expand-math"
 
@@ -78,7 +78,11 @@ struct ExpandMathPass : iris::impl::IrisExpandMathPassBase<ExpandMathPass> {
     populateExpandExponentialsPatterns(patterns);
     populateExpandTrigonometryPatterns(patterns);
     math::populateExpansionPatterns(patterns, {"rsqrt"});
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(
+            rewriteOps(getOperation(), std::move(patterns), [](Operation *op) {
+              return isa<vector::FMAOp>(op) ||
+                     isa_and_nonnull<math::MathDialect>(op->getDialect());
+            })))
       signalPassFailure();
   }
 };

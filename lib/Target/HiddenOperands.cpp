@@ -10,7 +10,10 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/KnownBits.h"
+
+#define DEBUG_TYPE "iris-hidden-operands"
 
 using llvm::Instruction;
 using mlir::iris::Guard;
@@ -336,8 +339,10 @@ mlir::iris::HiddenOperandsPass::run(llvm::Function &function,
   }
   for (auto &[op, numbers] : found) {
     llvm::IRBuilder<> b(op);
-    for (unsigned number : numbers)
+    for (unsigned number : numbers) {
+      LDBG() << "hide operand " << number << " of" << *op;
       op->setOperand(number, hide(b, op->getOperand(number)));
+    }
   }
   return mlir::iris::preserveControlFlow(!found.empty());
 }

@@ -8,6 +8,9 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "iris-loads-before-barriers"
 
 using llvm::DominatorTree;
 using llvm::Instruction;
@@ -150,8 +153,10 @@ static bool holdLoads(Instruction &ordering, llvm::ArrayRef<LoadInst *> loads,
   if (held.empty())
     return false;
   llvm::IRBuilder<> b(&ordering);
-  for (llvm::Value *load : held)
+  for (llvm::Value *load : held) {
+    LDBG() << "keep" << *load << " before" << ordering;
     createFakeUses(b, load);
+  }
   return true;
 }
 

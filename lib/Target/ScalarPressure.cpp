@@ -8,6 +8,9 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "iris-scalar-pressure"
 
 using llvm::BasicBlock;
 using llvm::Instruction;
@@ -165,6 +168,11 @@ mlir::iris::ScalarPressurePass::run(llvm::Function &function,
   bool changed = false;
   for (Loop *loop : loops) {
     LoopScalars scalars(*loop, loops, uniformity);
+    LDBG() << function.getName() << ": the loop at "
+           << loop->getHeader()->getName() << " uses "
+           << scalars.countRegisters()
+           << " scalar registers from outside, of which " << kMaxRegisters
+           << " may stay";
     if (scalars.countRegisters() <= kMaxRegisters)
       continue;
     changed |= scalars.recompute();

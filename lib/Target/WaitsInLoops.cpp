@@ -9,6 +9,9 @@
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "iris-waits-in-loops"
 
 using llvm::MachineFunction;
 
@@ -50,6 +53,8 @@ public:
                      haveSameOperands(*wait, instruction);
             }))
           continue;
+        LDBG() << function.getName() << ", block " << block.getNumber()
+               << ": keep " << instructions.getName(found->second);
         instruction.setDesc(instructions.get(found->second));
         done.push_back(&instruction);
         changed = true;

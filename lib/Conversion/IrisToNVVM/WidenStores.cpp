@@ -10,7 +10,10 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "tile-lower-matmul"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -140,6 +143,8 @@ static void widen(tile::StoreOp store, Value lane) {
       strides.back() != 1)
     return;
   WidePlan plan = planWide(layout, bits / 8);
+  LDBG() << store << ": " << plan.swaps.size()
+         << " exchanges between lanes for stores of " << kWideBytes << " bytes";
   if (plan.swaps.empty())
     return;
 

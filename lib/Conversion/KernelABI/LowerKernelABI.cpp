@@ -25,6 +25,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
 
 #define DEBUG_TYPE "iris-lower-kernel-abi"
@@ -422,6 +423,8 @@ struct LowerKernelABIPass
       if (!host && failed(verifyThreads(function, warps, *info)))
         return signalPassFailure();
       int64_t threads = host ? 1 : warps * info->getWaveSize();
+      LDBG() << function.getName() << ": " << layout->bytes
+             << " bytes of arguments, " << threads << " threads";
       function->setAttr(kMetaAttr,
                         describeKernel(function, *layout, threads,
                                        getSymbol(function.getName(), host)));

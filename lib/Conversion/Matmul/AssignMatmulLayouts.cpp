@@ -8,6 +8,9 @@
 #include "iris/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "tile-assign-matmul-layouts"
 
 namespace mlir::iris {
 #define GEN_PASS_DEF_TILEASSIGNMATMULLAYOUTSPASS
@@ -34,6 +37,7 @@ struct TileAssignMatmulLayoutsPass
           op, getKernelInfo(function, /*warpSize=*/0).numWarps);
       if (failed(layout))
         return WalkResult::interrupt();
+      LDBG() << op.getType() << " at " << op.getLoc() << ": " << *layout;
       op->setAttr(tile::kResultLayoutAttr, *layout);
       return WalkResult::advance();
     });

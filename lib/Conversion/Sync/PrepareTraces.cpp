@@ -8,6 +8,9 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "iris-prepare-traces"
 
 namespace mlir::iris {
 #define GEN_PASS_DEF_IRISPREPARETRACESPASS
@@ -19,6 +22,7 @@ using namespace mlir::iris;
 
 /// Encloses `op` in a span.
 static void enclose(Operation *op, Value ctx, StringRef span) {
+  LDBG() << "span '" << span << "' around " << *op;
   OpBuilder b(op);
   TraceOp::create(b, op->getLoc(), TracePhase::Begin, ctx, span, Value());
   b.setInsertionPointAfter(op);
@@ -53,6 +57,7 @@ static LogicalResult addClock(gpu::GPUModuleOp module) {
   if (Operation *taken = module.lookupSymbol(IRISRT_SYM_CLOCK))
     return taken->emitOpError("is called ")
            << IRISRT_SYM_CLOCK << "; traces need a kernel of that name";
+  LDBG() << "add " << IRISRT_SYM_CLOCK << " to module " << module.getName();
   auto b = ImplicitLocOpBuilder::atBlockEnd(module.getLoc(), module.getBody());
   Type ctx = CtxType::get(module.getContext());
   auto kernel =

@@ -5,6 +5,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "convert-tile-to-loops"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -94,7 +97,14 @@ void TileLowering::fuseExpressions(Block &block) {
     bool samePoint =
         uses.size() <= 1 ||
         llvm::none_of(uses, [](const FinalUse &use) { return use.viaView; });
-    if (sameLoop && samePoint)
+    if (sameLoop && samePoint) {
+      LDBG() << "compute in the loop that uses it: " << op;
       expressions.insert(result);
+      continue;
+    }
+    LDBG() << "give a buffer, as it is used "
+           << (sameLoop ? "in another order of elements: "
+                        : "more than once or in other blocks: ")
+           << op;
   }
 }

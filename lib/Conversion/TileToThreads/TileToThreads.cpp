@@ -18,7 +18,10 @@
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "convert-tile-to-threads"
 
 namespace mlir::iris {
 #define GEN_PASS_DEF_CONVERTTILETOTHREADSPASS
@@ -128,6 +131,8 @@ static LogicalResult analyzeKernel(FunctionOpInterface function,
       return WalkResult::interrupt();
     }
     scratchBytes = std::max(scratchBytes, bytes);
+    if (bytes > 0)
+      LDBG() << *op << ": " << bytes << " bytes of workgroup memory";
     if (auto load = dyn_cast<tile::LoadOp>(op))
       facts.plans[op] = planAccess(load.getSource(), load.getOffsets(),
                                    load.getResult().getType());

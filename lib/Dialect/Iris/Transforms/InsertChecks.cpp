@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "iris-insert-checks"
 
@@ -104,12 +105,17 @@ private:
   }
   /// 0 <= value < bound.
   void requireBelow(Builder &b, Value value, Value bound, const Twine &what) {
-    CheckOp::create(b, ctx, value, bound, /*atLeast=*/false, opName,
-                    what.str());
+    require(b, value, bound, /*atLeast=*/false, what.str());
   }
   /// value >= bound.
   void requireAtLeast(Builder &b, Value value, Value bound, const Twine &what) {
-    CheckOp::create(b, ctx, value, bound, /*atLeast=*/true, opName, what.str());
+    require(b, value, bound, /*atLeast=*/true, what.str());
+  }
+  void require(Builder &b, Value value, Value bound, bool atLeast,
+               const std::string &what) {
+    LDBG() << opName << " at " << b.getLoc() << ": check that it does not \""
+           << what << "\"";
+    CheckOp::create(b, ctx, value, bound, atLeast, opName, what);
   }
 
   Value ctx;

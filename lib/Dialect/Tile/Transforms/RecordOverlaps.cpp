@@ -9,7 +9,10 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/Support/DebugLog.h"
 #include <thread>
+
+#define DEBUG_TYPE "tile-record-overlaps"
 
 namespace mlir::tile {
 #define GEN_PASS_DEF_TILERECORDOVERLAPSPASS
@@ -33,9 +36,17 @@ static void addOverlapsOf(FunctionOpInterface function, unsigned warpSize,
     ScopedDiagnosticHandler ignore(function->getContext(), [&](Diagnostic &) {
       return success(std::this_thread::get_id() == self);
     });
-    if (succeeded(assignLayouts(copy, warpSize)))
-      for (auto &[pair, needed] : insertBarriers(copy, /*remarks=*/false))
+    if (succeeded(assignLayouts(copy, warpSize))) {
+      for (auto &[pair, needed] : insertBarriers(copy, /*remarks=*/false)) {
+        LDBG() << function.getName() << " with warps of " << warpSize
+               << " relies on arguments " << pair.first << " and "
+               << pair.second;
         addOverlap(overlaps, pair, needed);
+      }
+    } else {
+      LDBG() << function.getName() << " has a layout for other warps than of "
+             << warpSize << " threads";
+    }
   }
   copy->erase();
 }

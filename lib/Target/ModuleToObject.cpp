@@ -12,6 +12,7 @@
 #include "LoadsBeforeBarriers.h"
 #include "LongLoops.h"
 #include "Magnitudes.h"
+#include "MatrixKernels.h"
 #include "MixedLimits.h"
 #include "NarrowStores.h"
 #include "NestedMinMax.h"
@@ -378,9 +379,16 @@ LogicalResult ModuleToObject::optimize() {
                   LoadsBeforeBarriersPass()));
           });
     if (target.kind == TargetKind::NVPTX)
+      builder.registerVectorizerStartEPCallback(
+          [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(LeaveMatrixKernelsPass());
+          });
+    if (target.kind == TargetKind::NVPTX)
       builder.registerOptimizerLastEPCallback(
           [&](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
               llvm::ThinOrFullLTOPhase) {
+            passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+                RestoreMatrixKernelsPass()));
             if (options.guards.contains(Guard::ShortIntegers))
               passes.addPass(
                   llvm::createModuleToFunctionPassAdaptor(ShortIntegersPass()));

@@ -71,6 +71,13 @@ unsigned ScalarLiveness::getExcess(Range range) const {
              : 0;
 }
 
+unsigned ScalarLiveness::getMostUsed() const {
+  unsigned used = 0, most = 0;
+  for (int step : steps)
+    most = std::max(most, used += step);
+  return most;
+}
+
 unsigned ScalarLiveness::getWidth(Register value) const {
   const llvm::TargetRegisterClass *kind = registers.getRegClass(value);
   for (const int *set = target.getRegClassPressureSets(kind); *set != -1; ++set)

@@ -31,6 +31,8 @@ public:
   /// The sum over the instructions.
   unsigned getExcess(Range range) const;
   unsigned getExcess() const { return excessBefore.back(); }
+  /// The most registers that are in use in front of an instruction.
+  unsigned getMostUsed() const;
 
   /// The size of a scalar virtual register; 0 if it is no scalar.
   unsigned getWidth(llvm::Register value) const;

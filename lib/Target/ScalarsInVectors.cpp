@@ -7,8 +7,11 @@
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <algorithm>
+
+#define DEBUG_TYPE "iris-scalars-in-vectors"
 
 using llvm::MachineFunction;
 using mlir::iris::ScalarContext;
@@ -27,8 +30,8 @@ namespace {
 class KeepScalarsInVectors : public llvm::MachineFunctionPass {
 public:
   static char ID;
-  explicit KeepScalarsInVectors(const ScalarMargins &margins)
-      : MachineFunctionPass(ID), margins(margins) {}
+  KeepScalarsInVectors(ScalarMargins &margins, bool predicts)
+      : MachineFunctionPass(ID), margins(margins), predicts(predicts) {}
 
   llvm::StringRef getPassName() const override {
     return "Iris: keep scalars in vector registers";
@@ -44,14 +47,18 @@ public:
   }
 
   bool runOnMachineFunction(MachineFunction &function) override {
+    if (predicts && certainlySpills(function))
+      margins.try_emplace(function.getName(), mlir::iris::kFirstMargin);
     auto margin = margins.find(function.getName());
     return margin != margins.end() && copyScalars(function, margin->second);
   }
 
 private:
+  bool certainlySpills(MachineFunction &function);
   bool copyScalars(MachineFunction &function, unsigned margin);
 
-  const ScalarMargins &margins;
+  ScalarMargins &margins;
+  bool predicts;
 };
 
 /// A copy as it was planned after some others had been applied.
@@ -75,6 +82,13 @@ static void apply(ScalarCopy &copy, mlir::iris::ScalarLiveness &liveness) {
   for (llvm::Register part : copy.apply())
     liveness.add(part, 1);
   liveness.update();
+}
+
+/// Where a few values are too many, the allocator may compute constants again.
+bool KeepScalarsInVectors::certainlySpills(MachineFunction &function) {
+  mlir::iris::ScalarLiveness liveness(
+      function, getAnalysis<llvm::LiveIntervalsWrapperPass>().getLIS());
+  return 3 * liveness.getMostUsed() > 4 * liveness.getAvailable();
 }
 
 bool KeepScalarsInVectors::copyScalars(MachineFunction &function,
@@ -128,14 +142,17 @@ bool KeepScalarsInVectors::copyScalars(MachineFunction &function,
     apply(*plan.copy, liveness);
     ++applied;
   }
+  LDBG() << function.getName() << ": " << applied
+         << " scalars in vector registers, an excess of "
+         << liveness.getExcess() << " scalar registers is left";
   return applied > 0;
 }
 
 void mlir::iris::keepScalarsInVectors(llvm::TargetPassConfig &config,
-                                      const ScalarMargins &margins) {
+                                      ScalarMargins &margins, bool predicts) {
   config.insertPass(getCodegenPass("amdgpu-pre-ra-long-branch-reg",
                                    "comes before the allocation of scalars"),
-                    new KeepScalarsInVectors(margins));
+                    new KeepScalarsInVectors(margins, predicts));
 }
 
 //===----------------------------------------------------------------------===//

@@ -25,16 +25,19 @@ struct Spills {
 /// The share of the allocator's scalar registers that `keepScalarsInVectors`
 /// leaves unused in each kernel, in 24ths.
 using ScalarMargins = llvm::StringMap<unsigned>;
+/// The first margin to try.
+inline constexpr unsigned kFirstMargin = 1;
 
 /// Adds a pass to the code generation of AMD GPUs that copies scalars to vector
-/// registers where a kernel of `margins` uses too many scalar registers.
+/// registers where a kernel of `margins` uses too many scalar registers. If it
+/// `predicts`, kernels that certainly spill are added with `kFirstMargin`.
 ///
 /// A scalar in a vector register takes a whole one, which kernels of
 /// collectives have many of; a spilled one takes a lane. In return,
 /// instructions on vectors read it there, a condition takes one register, and
 /// values whose copies are in few or rarely executed blocks are taken first.
 void keepScalarsInVectors(llvm::TargetPassConfig &config,
-                          const ScalarMargins &margins);
+                          ScalarMargins &margins, bool predicts);
 
 /// Adds a pass that counts the registers that kernels spill.
 void countSpills(llvm::TargetPassConfig &config,

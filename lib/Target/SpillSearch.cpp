@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SpillSearch.h"
 
+#include "llvm/Support/DebugLog.h"
+
+#include <utility>
+
+#define DEBUG_TYPE "iris-spill-search"
+
 using mlir::iris::ScalarMargins;
 using mlir::iris::SpillSearch;
 
@@ -10,7 +16,7 @@ static constexpr unsigned kMostAttempts = 4;
 
 void SpillSearch::addPasses(llvm::TargetPassConfig &config) {
   spills.clear();
-  keepScalarsInVectors(config, margins);
+  keepScalarsInVectors(config, margins, predicts);
   countSpills(config, spills);
 }
 
@@ -18,7 +24,14 @@ void SpillSearch::addPasses(llvm::TargetPassConfig &config) {
 /// use if there are too few vector registers as well.
 void SpillSearch::compare() {
   for (auto &[kernel, found] : spills) {
-    auto [known, isNew] = best.try_emplace(kernel, Best{found, {}, false});
+    LDBG() << kernel << ", attempt " << attempts << ", margin "
+           << margins.lookup(kernel) << ": spills " << found.scalars
+           << " scalar registers, " << found.vectors << " vector registers";
+    auto margin = margins.find(kernel);
+    Best first{found, {}, false};
+    if (margin != margins.end())
+      first.margin = margin->second;
+    auto [known, isNew] = best.try_emplace(kernel, first);
     Best &other = known->second;
     other.isFinal |= found.scalars == 0 || found.vectors > other.spills.vectors;
     if (isNew || !(found < other.spills))
@@ -48,7 +61,21 @@ static bool areEqual(const ScalarMargins &a, const ScalarMargins &b) {
          });
 }
 
+/// Removes the margins of kernels that spill in spite of them; true if there
+/// are any. Their search then begins without copies.
+bool SpillSearch::predictedWrongly() {
+  llvm::SmallVector<llvm::StringRef> wrong;
+  for (const auto &[kernel, margin] : margins)
+    if (Spills found = spills.lookup(kernel); found.scalars + found.vectors > 0)
+      wrong.push_back(kernel);
+  for (llvm::StringRef kernel : wrong)
+    margins.erase(kernel);
+  return !wrong.empty();
+}
+
 bool SpillSearch::wantsAnother() {
+  if (std::exchange(predicts, false) && predictedWrongly())
+    return true;
   compare();
   ++attempts;
   ScalarMargins next = choose();

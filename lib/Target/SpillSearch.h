@@ -9,7 +9,9 @@
 namespace mlir::iris {
 
 /// Finds out by how many scalars in vector registers each kernel spills the
-/// fewest registers. Kernels that spill no scalars keep all of them. Use:
+/// fewest registers. Kernels that spill no scalars keep all of them. Those that
+/// certainly would are first generated with some scalars in vector registers,
+/// which saves an attempt if nothing spills then. Use:
 ///
 ///     do generate code with `addPasses`; while (search.wantsAnother());
 class SpillSearch {
@@ -27,10 +29,13 @@ private:
     bool isFinal;
   };
 
+  bool predictedWrongly();
   void compare();
   ScalarMargins choose() const;
 
-  /// The number of times that code has been generated.
+  /// Whether the next attempt is the one with predictions, the first.
+  bool predicts = true;
+  /// The number of times that code has been generated without predictions.
   unsigned attempts = 0;
   ScalarMargins margins;
   llvm::StringMap<Spills> spills;

@@ -121,7 +121,7 @@ static double stagingOf(const LinkModel &link, const KernelModel &kernel,
     // The copies of inputs overlap with the transfer, except with a root.
     copies = hasRoot(tuningKey.op) ? 2 : 1;
   else if (tuningKey.inPlace &&
-           (kernel.variant == "one_shot" || tuningKey.op == Op::allToAll))
+           !variantOf(tuningKey.op, kernel.variant).has(plan::inPlace))
     copies = 2;
   return copies * static_cast<double>(tuningKey.bytes) / link.localBytesPerUs;
 }

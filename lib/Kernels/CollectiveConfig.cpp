@@ -10,10 +10,12 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// The type of the buffers' elements; buffers hold f8 elements as i8.
+/// The type of the buffers' elements; buffers hold f8 elements as i8, and
+/// unsigned ones as signless ones.
 static Type getStorage(Type element) {
-  if (element.getIntOrFloatBitWidth() == 8)
-    return IntegerType::get(element.getContext(), 8);
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (width == 8 || element.isUnsignedInteger())
+    return IntegerType::get(element.getContext(), width);
   return element;
 }
 

@@ -91,10 +91,10 @@ static const std::vector<ccl::MatmulKind> allMatmuls = {
     ccl::MatmulKind::matmulAllGather, ccl::MatmulKind::matmulReduceScatter,
     ccl::MatmulKind::matmulAllReduce};
 static const std::vector<DType> allDTypes = {
-    DType::f16,       DType::bf16,     DType::f32,    DType::f64,
-    DType::i8,        DType::i16,      DType::i32,    DType::i64,
-    DType::u8,        DType::f8e4m3fn, DType::f8e5m2, DType::f8e4m3fnuz,
-    DType::f8e5m2fnuz};
+    DType::f16,        DType::bf16,     DType::f32,    DType::f64,
+    DType::i8,         DType::i16,      DType::i32,    DType::i64,
+    DType::u8,         DType::f8e4m3fn, DType::f8e5m2, DType::f8e4m3fnuz,
+    DType::f8e5m2fnuz, DType::u32,      DType::u64};
 static const std::vector<ReduceOp> checkable = {ReduceOp::sum, ReduceOp::prod,
                                                 ReduceOp::min, ReduceOp::max};
 

@@ -87,7 +87,9 @@ typedef enum IrisCclType {
   IRISCCL_F8E4M3FN = 9,
   IRISCCL_F8E5M2 = 10,
   IRISCCL_F8E4M3FNUZ = 11,
-  IRISCCL_F8E5M2FNUZ = 12
+  IRISCCL_F8E5M2FNUZ = 12,
+  IRISCCL_U32 = 13,
+  IRISCCL_U64 = 14
 } IrisCclType;
 
 /* How elements are combined. */

@@ -24,6 +24,7 @@ struct IrisCclComm {
   static_assert(static_cast<int>(Op::name) == IRISCCL_##NAME, #NAME);
 #include "iris/Plan/Collectives.def"
 static_assert(static_cast<int>(DType::f8e5m2fnuz) == IRISCCL_F8E5M2FNUZ &&
+              static_cast<int>(DType::u64) == IRISCCL_U64 &&
               static_cast<int>(ReduceOp::avg) == IRISCCL_AVG &&
               static_cast<int>(Placement::anywhere) == IRISCCL_ANYWHERE);
 

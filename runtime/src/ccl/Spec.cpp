@@ -42,6 +42,10 @@ const char *iris::ccl::mlirType(DType dtype) {
     return "f8E4M3FNUZ";
   case DType::f8e5m2fnuz:
     return "f8E5M2FNUZ";
+  case DType::u32:
+    return "ui32";
+  case DType::u64:
+    return "ui64";
   }
   return "unknown";
 }
@@ -59,8 +63,10 @@ IrisRtElement iris::ccl::bufferElement(DType dtype) {
   case DType::i16:
     return IRISRT_ELT_I16;
   case DType::i32:
+  case DType::u32:
     return IRISRT_ELT_I32;
   case DType::i64:
+  case DType::u64:
     return IRISRT_ELT_I64;
   case DType::i8:
   case DType::u8:

@@ -73,7 +73,8 @@ std::string requestText(const Spec &spec,
 /// The name of the type in MLIR: "ui8", "f8E4M3FN".
 const char *mlirType(DType dtype);
 
-/// The element type of the kernel's buffers: fp8 and u8 are moved as i8.
+/// The element type of the kernel's buffers: fp8 is moved as i8, unsigned
+/// integers as signed ones.
 IrisRtElement bufferElement(DType dtype);
 
 /// What a generated kernel records about itself (KernelInfo::config).

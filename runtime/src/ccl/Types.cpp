@@ -21,7 +21,7 @@ static const DTypeInfo dtypeTable[] = {
     {"f16", 2},        {"bf16", 2},     {"f32", 4},    {"f64", 8},
     {"i8", 1},         {"i16", 2},      {"i32", 4},    {"i64", 8},
     {"u8", 1},         {"f8e4m3fn", 1}, {"f8e5m2", 1}, {"f8e4m3fnuz", 1},
-    {"f8e5m2fnuz", 1},
+    {"f8e5m2fnuz", 1}, {"u32", 4},      {"u64", 8},
 };
 
 static const char *const reduceNames[] = {"sum", "prod", "min", "max", "avg"};

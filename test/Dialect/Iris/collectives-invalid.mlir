@@ -11,7 +11,7 @@ iris.collective @k all_gather max f32
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op element type is 'i4'; expected f16, bf16, f32, f64, i8, i16, i32, i64, ui8, f8E4M3FN, f8E5M2, f8E4M3FNUZ or f8E5M2FNUZ}}
+// expected-error @+1 {{'iris.collective' op element type is 'i4'; expected f16, bf16, f32, f64, i8, i16, i32, i64, ui8, ui32, ui64, f8E4M3FN, f8E5M2, f8E4M3FNUZ or f8E5M2FNUZ}}
 iris.collective @k all_reduce sum i4
 
 // -----

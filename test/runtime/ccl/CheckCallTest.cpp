@@ -35,8 +35,8 @@ static const Op withBuffers[] = {
     Op::broadcast, Op::reduce,    Op::gather,        Op::scatter};
 
 TEST(CheckCall, Words) {
-  EXPECT_EQ(messageOf(callOf(Op::allReduce, near, far, 1, DType(13))),
-            "all_reduce: 13 is no element type");
+  EXPECT_EQ(messageOf(callOf(Op::allReduce, near, far, 1, DType(15))),
+            "all_reduce: 15 is no element type");
   Call call = callOf(Op::allReduce, near, far, 1);
   call.reduce = ReduceOp(5);
   EXPECT_EQ(messageOf(call), "all_reduce: 5 is no reduction; expected sum, "

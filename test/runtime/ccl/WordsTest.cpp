@@ -95,6 +95,8 @@ TEST(Spec, Requests) {
             SpecHash()(makeSpec(Op::allGather, DType::u8, {}, 3, config)));
   const std::pair<DType, const char *> types[] = {
       {DType::u8, "ui8"},
+      {DType::u32, "ui32"},
+      {DType::u64, "ui64"},
       {DType::f8e4m3fn, "f8E4M3FN"},
       {DType::f8e5m2, "f8E5M2"},
       {DType::f8e4m3fnuz, "f8E4M3FNUZ"},
@@ -240,7 +242,7 @@ template <typename Body>
 static void forManyTuningKeys(Body body) {
   for (DeviceKind device : allDevices)
     for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
-      for (int dtype = 0; dtype <= static_cast<int>(DType::f8e5m2fnuz); ++dtype)
+      for (int dtype = 0; dtype <= static_cast<int>(DType::u64); ++dtype)
         for (uint32_t size = 2; size <= 8; ++size)
           for (uint64_t bytes = 8; bytes <= uint64_t(1) << 33; bytes *= 4)
             for (uint64_t more : {0, 24})
@@ -311,7 +313,7 @@ TEST(Config, OpenParametersAreSelected) {
 TEST(Selector, KernelsAreFewAndFit) {
   for (DeviceKind device : allDevices)
     for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
-      for (int type = 0; type <= static_cast<int>(DType::f8e5m2fnuz); ++type) {
+      for (int type = 0; type <= static_cast<int>(DType::u64); ++type) {
         DType dtype = static_cast<DType>(type);
         std::vector<Config> all =
             candidates(static_cast<Op>(op), dtype, device);

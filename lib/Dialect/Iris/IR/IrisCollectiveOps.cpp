@@ -46,15 +46,16 @@ static bool isElement(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return (integer.isSignless() &&
             llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth())) ||
-           (integer.isUnsigned() && integer.getWidth() == 8);
+           (integer.isUnsigned() &&
+            llvm::is_contained({8u, 32u, 64u}, integer.getWidth()));
   return isa<Float16Type, BFloat16Type, Float32Type, Float64Type,
              Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type,
              Float8E5M2FNUZType>(type);
 }
 
 static constexpr StringLiteral kElements =
-    "f16, bf16, f32, f64, i8, i16, i32, i64, ui8, f8E4M3FN, f8E5M2, "
-    "f8E4M3FNUZ or f8E5M2FNUZ";
+    "f16, bf16, f32, f64, i8, i16, i32, i64, ui8, ui32, ui64, f8E4M3FN, "
+    "f8E5M2, f8E4M3FNUZ or f8E5M2FNUZ";
 
 const plan::Collective &mlir::iris::getCollective(CollectiveKind kind) {
   return plan::getCollective(static_cast<plan::CollectiveKind>(kind));

@@ -53,6 +53,8 @@ enum class DType : int32_t {
   f8e5m2,
   f8e4m3fnuz,
   f8e5m2fnuz,
+  u32,
+  u64,
 };
 
 /// The DType of elements of a C++ type; the others have no C++ type.
@@ -72,9 +74,14 @@ inline constexpr DType dtypeOf = [] {
     return DType::i64;
   else if constexpr (std::is_same_v<T, uint8_t>)
     return DType::u8;
+  else if constexpr (std::is_same_v<T, uint32_t>)
+    return DType::u32;
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return DType::u64;
   else
-    static_assert(!sizeof(T), "expected float, double, int8_t to int64_t, or "
-                              "uint8_t; name the DType of other elements");
+    static_assert(!sizeof(T),
+                  "expected float, double, int8_t to int64_t, uint8_t, "
+                  "uint32_t or uint64_t; name the DType of other elements");
 }();
 
 /// The reductions.  `avg` is the sum, divided once by the number of ranks;

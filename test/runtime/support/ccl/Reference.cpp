@@ -5,7 +5,6 @@
 
 #include "iris/rt/Buffer.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 using namespace iris::ccl;
@@ -13,9 +12,14 @@ using namespace iris::rt;
 using namespace iris::rt::test;
 
 static bool isInteger(DType dtype) {
-  return dtype >= DType::i8 && dtype <= DType::u8;
+  return (dtype >= DType::i8 && dtype <= DType::u8) || dtype >= DType::u32;
 }
-static bool isFp8(DType dtype) { return dtype >= DType::f8e4m3fn; }
+static bool isFp8(DType dtype) {
+  return dtype >= DType::f8e4m3fn && dtype <= DType::f8e5m2fnuz;
+}
+static bool isUnsigned(DType dtype) {
+  return dtype == DType::u8 || dtype >= DType::u32;
+}
 
 //===----------------------------------------------------------------------===//
 // Elements
@@ -51,8 +55,10 @@ uint64_t iris::rt::test::encode(DType dtype, int64_t value) {
   case DType::i16:
     return bits & 0xffff;
   case DType::i32:
+  case DType::u32:
     return bits & 0xffffffff;
   case DType::i64:
+  case DType::u64:
     return bits;
   case DType::f8e4m3fn:
     return encodeFp8(value, 3, 7);
@@ -77,6 +83,8 @@ static int64_t wrap(DType dtype, uint64_t bits) {
     return static_cast<int16_t>(bits);
   case DType::i32:
     return static_cast<int32_t>(bits);
+  case DType::u32:
+    return static_cast<uint32_t>(bits);
   default:
     return static_cast<int64_t>(bits);
   }
@@ -109,7 +117,7 @@ int64_t Problem::value(uint32_t member, uint64_t i) const {
     return sign(int64_t(1) << h % 5);
   case ReduceOp::avg:
     if (isInteger(dtype)) // no overflow of the sum, also in 8 bits
-      return dtype == DType::u8 ? h % 31 : sign(static_cast<int64_t>(h % 15));
+      return isUnsigned(dtype) ? h % 31 : sign(static_cast<int64_t>(h % 15));
     return sign(static_cast<int64_t>(ranks.size() * (h % 2)));
   }
   return 0;
@@ -129,10 +137,12 @@ uint64_t Problem::reduced(uint64_t i) const {
       result = static_cast<int64_t>(a * b);
       break;
     case ReduceOp::min:
-      result = std::min(result, other);
+      if (dtype == DType::u64 ? b < a : other < result)
+        result = other;
       break;
     case ReduceOp::max:
-      result = std::max(result, other);
+      if (dtype == DType::u64 ? b > a : other > result)
+        result = other;
       break;
     }
     if (isInteger(dtype))

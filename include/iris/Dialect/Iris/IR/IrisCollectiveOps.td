@@ -17,7 +17,8 @@ def Iris_CollectiveOp : Iris_Op<"collective", [Symbol]> {
   let description = [{
     `iris-expand-collectives` replaces it by a `gpu.module` of the same name
     with one kernel, which has that name as well. The element type is one of f16, bf16, f32, f64,
-    i8, i16, i32, i64, ui8 and the f8 types; buffers hold the last ones as i8.
+    i8, i16, i32, i64, ui8, ui32, ui64 and the f8 types; buffers hold unsigned
+    elements as signless ones, and f8 ones as i8.
     `size` is the number of ranks in the group; without
     it the kernel serves groups of any size up to 8.
 

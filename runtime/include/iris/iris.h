@@ -136,6 +136,9 @@ IRISRT_API IrisRtStatusCode irisrtWorldContext(const IrisRtWorld *world,
                                                IrisRtContext *context);
 /* Returns the error that made the world fail, or IRISRT_OK. */
 IRISRT_API IrisRtStatusCode irisrtWorldFailure(const IrisRtWorld *world);
+/* Like irisrtWorldFailure, and also looks for errors that kernels have recorded
+ * since the last synchronization. Does not wait for kernels. */
+IRISRT_API IrisRtStatusCode irisrtWorldPoll(IrisRtWorld *world);
 
 /*===----------------------------------------------------------------------===*
  * Memory
@@ -268,18 +271,34 @@ IRISRT_API IrisRtArg irisrtScalarArg(IrisRtElement element, uint64_t bits);
 IRISRT_API IrisRtStatusCode irisrtStreamCreate(IrisRtWorld *world,
                                                uint64_t *stream);
 /* Takes a stream that the program created by CUDA's or HIP's API
- * (cudaStream_t, CUstream, hipStream_t). It must exist until
- * irisrtStreamDestroy, which then only waits for its work, or until the world
- * ends.
- * \param native the stream; NULL is the device's default stream
+ * (cudaStream_t, CUstream, hipStream_t), or by irisrtHostStreamCreate for a
+ * world on the host. It must exist until irisrtStreamDestroy, which then only
+ * waits for its work, until irisrtStreamForget, or until the world ends.
+ * \param native the stream; NULL is the default stream of a GPU
  * \param stream receives the stream of the world; the same for the same stream
- * \retval IRISRT_UNAVAILABLE the world's device is not a GPU */
+ * \retval IRISRT_UNAVAILABLE the device has no streams that can be adopted */
 IRISRT_API IrisRtStatusCode irisrtStreamAdopt(IrisRtWorld *world, void *native,
                                               uint64_t *stream);
+/* Ends the use of an adopted stream, which the program may already have
+ * destroyed. irisrtSync and the end of the world no longer wait for its work.
+ * \retval IRISRT_INVALID_ARGUMENT it is no adopted stream */
+IRISRT_API IrisRtStatusCode irisrtStreamForget(IrisRtWorld *world,
+                                               uint64_t stream);
 /* Waits for the work of a stream and destroys it.
  * \retval IRISRT_INVALID_ARGUMENT it is the default stream, or no stream */
 IRISRT_API IrisRtStatusCode irisrtStreamDestroy(IrisRtWorld *world,
                                                 uint64_t stream);
+/* Creates a stream of the host, for the worlds on the host that adopt it
+ * (iris/rt/HostStream.h).
+ * \param stream receives the stream */
+IRISRT_API IrisRtStatusCode irisrtHostStreamCreate(void **stream);
+/* Waits until the stream's work is done, at most 300 seconds.
+ * \param stream the stream, from irisrtHostStreamCreate */
+IRISRT_API IrisRtStatusCode irisrtHostStreamSynchronize(void *stream);
+/* Waits until the stream's work is done, at most 300 seconds, and destroys the
+ * stream.
+ * \param stream the stream, from irisrtHostStreamCreate */
+IRISRT_API IrisRtStatusCode irisrtHostStreamDestroy(void *stream);
 /* Waits for the work of one stream of this rank, within the time limits of its
  * kernels. */
 IRISRT_API IrisRtStatusCode irisrtSynchronize(IrisRtWorld *world,

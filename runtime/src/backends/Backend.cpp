@@ -14,7 +14,7 @@ Backend::~Backend() = default;
 Expected<StreamHandle> Backend::adoptStream(void *) {
   return Status(StatusCode::unavailable,
                 "this device has no streams but those that World::createStream "
-                "returns; only streams of CUDA and HIP can be adopted");
+                "returns");
 }
 
 void Backend::keepUntilEnd(std::unique_ptr<uint8_t[]> memory) {
@@ -25,6 +25,10 @@ void Backend::keepUntilEnd(std::unique_ptr<uint8_t[]> memory) {
 void Backend::leakKeptMemory() {
   for (std::unique_ptr<uint8_t[]> &memory : kept_)
     (void)memory.release();
+}
+
+Status Backend::forgetStream(StreamHandle) {
+  return Status(StatusCode::invalidArgument, "the stream is not adopted");
 }
 
 Status Backend::writeNow(StreamHandle stream, uint64_t to, const void *from,
@@ -102,6 +106,18 @@ Expected<int> iris::rt::countDevices(const DeviceSpec &device) {
     break;
   }
   return countGpuDevices(device.kind);
+}
+
+Expected<int> iris::rt::currentDevice(const DeviceSpec &device) {
+  switch (device.kind) {
+  case DeviceKind::host:
+  case DeviceKind::emulated:
+    return 0;
+  case DeviceKind::hip:
+  case DeviceKind::cuda:
+    break;
+  }
+  return currentGpuDevice(device.kind);
 }
 
 Expected<int> iris::rt::deviceCount(const DeviceSpec &device) {

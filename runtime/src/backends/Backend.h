@@ -200,6 +200,9 @@ public:
   /// handle until destroyStream, which waits for the stream's work and destroys
   /// nothing. The stream must exist until then. Fails for another device's.
   virtual Expected<StreamHandle> adoptStream(void *native);
+  /// Drops the handle of an adopted stream without touching the stream, which
+  /// may no longer exist. `invalidArgument` for any other stream.
+  virtual Status forgetStream(StreamHandle stream);
   /// Whether the stream's work is captured instead of run, whoever began that.
   virtual Expected<bool> isCapturing(StreamHandle stream) = 0;
   /// Waits for the stream's work, then destroys it; `timeout` if the work does
@@ -301,6 +304,7 @@ Expected<int> countEmulatedDevices();
 Expected<std::unique_ptr<Backend>> createGpuBackend(DeviceKind kind, int index,
                                                     bool placeMappings);
 Expected<int> countGpuDevices(DeviceKind kind);
+Expected<int> currentGpuDevice(DeviceKind kind);
 
 } // namespace iris::rt
 

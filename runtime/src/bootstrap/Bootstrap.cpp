@@ -256,6 +256,13 @@ void Bootstrap::failHere(const Status &status) {
     callback(status);
 }
 
+void Bootstrap::endWaits(const Status &status) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (failure_.ok())
+    failure_ = status;
+  changed_.notify_all();
+}
+
 void Bootstrap::onFailure(FailureCallback callback) {
   Status earlier;
   {

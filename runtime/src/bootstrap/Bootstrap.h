@@ -89,6 +89,9 @@ public:
 
   /// Reports a failure of this rank to all ranks. Does not wait.
   void announceFailure(const Status &status);
+  /// Ends the waits of this rank's threads for other ranks, now and later, with
+  /// `status`, unless a failure has ended them already. Does not tell peers.
+  void endWaits(const Status &status);
 
   /// The failure that another rank reported or caused, or success.
   Status failure() const;

@@ -40,6 +40,8 @@ iris::rt::chooseRendezvous(const std::vector<std::string> &paths) {
 }
 
 Status iris::rt::checkNotice(const RendezvousOptions &options) {
+  if (options.cancelled && options.cancelled->load())
+    return Status(StatusCode::aborted, "this process cancelled it");
   std::optional<LauncherNotice> notice = peekNotice(options.noticeFd);
   if (!notice || notice->rank == options.rank)
     return Status::success();
@@ -49,7 +51,8 @@ Status iris::rt::checkNotice(const RendezvousOptions &options) {
 
 int iris::rt::pollTime(const RendezvousOptions &options,
                        const Deadline &deadline) {
-  return deadline.pollMs(options.noticeFd >= 0 ? 50 : 1000);
+  return deadline.pollMs(options.noticeFd >= 0 || options.cancelled ? 50
+                                                                    : 1000);
 }
 
 static Expected<std::vector<Peer>> host(const RendezvousOptions &options) {

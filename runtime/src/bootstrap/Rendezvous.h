@@ -11,6 +11,7 @@
 #include "core/UniqueFd.h"
 #include "iris/rt/Status.h"
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct RendezvousOptions {
   std::vector<std::string> directories;
   /// See LaunchInfo::noticeFd.
   int noticeFd = -1;
+  /// See WorldOptions::cancelled.
+  const std::atomic<bool> *cancelled = nullptr;
   std::chrono::nanoseconds limit = std::chrono::seconds(60);
 };
 

@@ -4,6 +4,8 @@
 // Every function is a thin wrapper around one C++ function.
 #include "core/CApiImpl.h"
 
+#include "iris/rt/HostStream.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -136,6 +138,11 @@ IrisRtStatusCode irisrtWorldContext(const IrisRtWorld *world,
 IrisRtStatusCode irisrtWorldFailure(const IrisRtWorld *world) {
   IRISRT_REQUIRE(world);
   return finish(world->world->failure());
+}
+
+IrisRtStatusCode irisrtWorldPoll(IrisRtWorld *world) {
+  IRISRT_REQUIRE(world);
+  return finish(world->world->poll());
 }
 
 //===----------------------------------------------------------------------===//
@@ -302,6 +309,28 @@ IrisRtStatusCode irisrtStreamAdopt(IrisRtWorld *world, void *native,
     return finish(adopted.status());
   *stream = adopted->id;
   return IRISRT_OK;
+}
+
+IrisRtStatusCode irisrtStreamForget(IrisRtWorld *world, uint64_t stream) {
+  IRISRT_REQUIRE(world);
+  return finish(world->world->forgetStream({stream}));
+}
+
+IrisRtStatusCode irisrtHostStreamCreate(void **stream) {
+  IRISRT_REQUIRE(stream);
+  Expected<void *> created = createHostStream();
+  if (!created.ok())
+    return finish(created.status());
+  *stream = *created;
+  return IRISRT_OK;
+}
+
+IrisRtStatusCode irisrtHostStreamSynchronize(void *stream) {
+  return finish(synchronizeHostStream(stream));
+}
+
+IrisRtStatusCode irisrtHostStreamDestroy(void *stream) {
+  return finish(destroyHostStream(stream));
 }
 
 IrisRtStatusCode irisrtStreamDestroy(IrisRtWorld *world, uint64_t stream) {

@@ -89,6 +89,7 @@ Status World::Impl::open() {
   rendezvous.token = launch.token;
   rendezvous.directories = env.rendezvousDirs();
   rendezvous.noticeFd = launch.noticeFd;
+  rendezvous.cancelled = options.cancelled;
   rendezvous.limit = secondsOf(options.joinLimit.value_or(
       env.joinLimitSeconds().value_or(defaultJoinSeconds)));
   IRISRT_ASSIGN_OR_RETURN(bootstrap, Bootstrap::create(rendezvous));
@@ -175,8 +176,10 @@ void World::Impl::fail(const Status &status, bool remote) {
     hasFailed.store(true, std::memory_order_release);
   }
   setAbort(remote ? IRISRT_ABORT_REMOTE : IRISRT_ABORT_HOST);
-  if (!remote && bootstrap)
+  if (!remote && bootstrap) {
     bootstrap->announceFailure(status);
+    bootstrap->endWaits(status);
+  }
 }
 
 Status World::Impl::failure() const {

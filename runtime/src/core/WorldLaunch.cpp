@@ -145,6 +145,14 @@ Expected<Stream> World::adoptStream(void *native) {
   return Stream{handle.value};
 }
 
+Status World::forgetStream(Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
+  IRISRT_RETURN_IF_ERROR(impl_->backend->forgetStream({stream.id}));
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->streams.erase(stream.id);
+  return Status::success();
+}
+
 Status World::destroyStream(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   IRISRT_RETURN_IF_ERROR(impl_->checkNotCaptured({{stream.id}}));
@@ -187,6 +195,14 @@ Status World::record(Event event, Stream stream) {
 Status World::waitFor(Event event, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
   return impl_->backend->wait(impl_->handleOf(stream), {event.id});
+}
+
+Status World::follow(Event event, Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
+  IRISRT_RETURN_IF_ERROR(
+      impl_->backend->record({event.id}, impl_->handleOf(stream)));
+  IRISRT_RETURN_IF_ERROR(impl_->backend->wait(impl_->mainStream, {event.id}));
+  return impl_->failure();
 }
 
 Status World::waitEqual(uint64_t address, uint32_t value, Stream stream) {
@@ -343,6 +359,11 @@ Status World::Impl::checkHang() {
   std::string text = describeHang(record, findByHash(record.kernelHash), hang);
   fail(makeStatus(StatusCode::timeout, "%s", text.c_str()), /*remote=*/false);
   return failure();
+}
+
+Status World::poll() {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->checkHang();
 }
 
 Status World::Impl::agreeAcrossRanks() {

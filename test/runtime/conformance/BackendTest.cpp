@@ -3,6 +3,8 @@
 // The contract of Backend.h, for every back end.
 #include "conformance/DeviceUnderTest.h"
 
+#include "iris/rt/HostStream.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -318,6 +320,51 @@ TEST_P(BackendConformance, LeavesTheThreadsDevice) {
   thread.join();
 }
 
+/// Streams of createHostStream, which several back ends may adopt.
+TEST_P(BackendConformance, HostStreamsAreAdopted) {
+  if (!GetParam().boundTo().empty())
+    GTEST_SKIP() << "the device has streams of its own";
+  ASSERT_VALUE(void *native, createHostStream());
+  ASSERT_VALUE(std::unique_ptr<Backend> other, GetParam().open());
+  ASSERT_VALUE(StreamHandle adopted, backend->adoptStream(native));
+  ASSERT_VALUE(StreamHandle again, backend->adoptStream(native));
+  EXPECT_TRUE(adopted == again);
+  ASSERT_VALUE(StreamHandle theirs, other->adoptStream(native));
+  ASSERT_VALUE(uint64_t a, backend->allocate(4096));
+  ASSERT_VALUE(uint64_t b, backend->allocate(4096));
+  write(a, {1, 2, 3});
+  ASSERT_OK(backend->copyOnDevice(adopted, b, a, 12));
+  ASSERT_OK(other->zero(theirs, b, 4)); // in order
+  ASSERT_OK(synchronizeHostStream(native));
+  EXPECT_EQ(read(b, 3), (std::vector<uint32_t>{0, 2, 3}));
+
+  ASSERT_OK(backend->beginCapture(adopted));
+  ASSERT_OK(backend->zero(adopted, b, 8));
+  EXPECT_EQ(backend->destroyStream(adopted).code(),
+            StatusCode::failedPrecondition);
+  ASSERT_VALUE(GraphHandle graph, backend->endCapture(adopted));
+  ASSERT_OK(backend->launchGraph(graph, adopted));
+  ASSERT_OK(backend->synchronize(adopted, limit));
+  EXPECT_EQ(read(b, 3), (std::vector<uint32_t>{0, 0, 3}));
+
+  // The owner goes on with a stream that one back end has forgotten.
+  ASSERT_OK(backend->forgetStream(adopted));
+  EXPECT_EQ(backend->query(adopted).status().code(),
+            StatusCode::invalidArgument);
+  EXPECT_EQ(backend->forgetStream(adopted).code(), StatusCode::invalidArgument);
+  EXPECT_EQ(backend->forgetStream(stream).code(), StatusCode::invalidArgument);
+  ASSERT_OK(other->copyOnDevice(theirs, b, a, 4));
+  ASSERT_OK(destroyHostStream(native));
+  EXPECT_EQ(read(b, 1), std::vector<uint32_t>{1});
+  EXPECT_EQ(other->zero(theirs, b, 4).code(), StatusCode::failedPrecondition);
+  EXPECT_EQ(backend->adoptStream(native).status().code(),
+            StatusCode::invalidArgument);
+  for (Status status :
+       {synchronizeHostStream(native), destroyHostStream(native)})
+    EXPECT_EQ(status.code(), StatusCode::invalidArgument);
+  other.reset();
+}
+
 /// Streams that another library created: here, another back end of the device.
 TEST_P(BackendConformance, StreamsAreAdopted) {
   ASSERT_VALUE(std::unique_ptr<Backend> other, GetParam().open());
@@ -325,8 +372,8 @@ TEST_P(BackendConformance, StreamsAreAdopted) {
   auto *native = reinterpret_cast<void *>(theirs.value);
   if (GetParam().boundTo().empty()) {
     EXPECT_EQ(backend->adoptStream(native).status().code(),
-              StatusCode::unavailable);
-    return;
+              StatusCode::invalidArgument);
+    return; // HostStreamsAreAdopted has those of the host
   }
   ASSERT_VALUE(StreamHandle adopted, backend->adoptStream(native));
   ASSERT_VALUE(StreamHandle again, backend->adoptStream(native));
@@ -353,6 +400,12 @@ TEST_P(BackendConformance, StreamsAreAdopted) {
   ASSERT_OK(backend->synchronize(adopted, limit));
   EXPECT_EQ(read(b, 2), (std::vector<uint32_t>{0, 2}));
 
+  // Without a call of the driver.
+  ASSERT_OK(backend->forgetStream(adopted));
+  EXPECT_EQ(backend->query(adopted).status().code(),
+            StatusCode::invalidArgument);
+  EXPECT_EQ(backend->forgetStream(stream).code(), StatusCode::invalidArgument);
+  ASSERT_VALUE(adopted, backend->adoptStream(native));
   ASSERT_OK(backend->copyOnDevice(adopted, b, a, 12));
   ASSERT_OK(backend->destroyStream(adopted)); // which waits
   EXPECT_EQ(read(b, 3), (std::vector<uint32_t>{1, 2, 3}));

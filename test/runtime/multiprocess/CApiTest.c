@@ -71,8 +71,8 @@ int irisTestCApi(const char *job, uint32_t rank, uint32_t numRanks,
   uint64_t stream, start, end, graph;
   double ms = -1;
   TRY(irisrtStreamCreate(world, &stream));
-  /* The ranks run on the host, which has no streams of other libraries. */
-  CHECK(irisrtStreamAdopt(world, NULL, &end) == IRISRT_UNAVAILABLE);
+  /* The ranks run on the host, which has no default stream of its own. */
+  CHECK(irisrtStreamAdopt(world, NULL, &end) == IRISRT_INVALID_ARGUMENT);
   CHECK(irisrtStreamAdopt(world, NULL, NULL) == IRISRT_INVALID_ARGUMENT);
   TRY(irisrtEventCreate(world, &start));
   TRY(irisrtEventCreate(world, &end));
@@ -110,6 +110,17 @@ int irisTestCApi(const char *job, uint32_t rank, uint32_t numRanks,
   TRY(irisrtFree(world, b));
   CHECK(irisrtAlloc(NULL, 1, &a) == IRISRT_INVALID_ARGUMENT);
   CHECK(irisrtWorldFailure(world) == IRISRT_OK);
+  CHECK(irisrtWorldPoll(world) == IRISRT_OK);
+  void *native = NULL;
+  uint64_t adopted = 0;
+  CHECK(irisrtHostStreamCreate(&native) == IRISRT_OK);
+  CHECK(irisrtStreamAdopt(world, native, &adopted) == IRISRT_OK);
+  CHECK(irisrtStreamForget(world, adopted) == IRISRT_OK);
+  CHECK(irisrtStreamForget(world, adopted) == IRISRT_INVALID_ARGUMENT);
+  CHECK(irisrtHostStreamSynchronize(native) == IRISRT_OK);
+  CHECK(irisrtHostStreamDestroy(native) == IRISRT_OK);
+  CHECK(irisrtHostStreamDestroy(native) == IRISRT_INVALID_ARGUMENT);
+  CHECK(irisrtHostStreamCreate(NULL) == IRISRT_INVALID_ARGUMENT);
   TRY(irisrtWorldDestroy(world));
   return 0;
 }

@@ -183,6 +183,8 @@ TEST_P(GpuWorlds, UseStreamsOfTheProgram) {
     find(begin, "fakeGpuBeginCapture");
     find(replay, "fakeGpuReplayCapture");
     bind(static_cast<int>(launch.localRank) % 2);
+    RANK_ASSIGN(int current, currentDevice(world->device()));
+    RANK_CHECK(current == static_cast<int>(launch.localRank) % 2);
     void *native = create();
     RANK_ASSIGN(Stream stream, world->adoptStream(native));
     RANK_ASSIGN(Package loaded,

@@ -5,6 +5,8 @@
 #include "support/Ranks.h"
 #include "support/TestKernels.h"
 
+#include "iris/rt/HostStream.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -80,6 +82,89 @@ static std::string gatherOnce(World &world, const Package &package,
   RANK_TRY(world.sync());
   RANK_CHECK(world.heapUsed() == usedBefore);
   return "";
+}
+
+/// Work on a stream that is forgotten, and destroyed by its owner, is waited
+/// for; the world may have failed.
+TEST_P(Worlds, FollowsForgottenStreams) {
+  EXPECT_EQ("", run([&](const LaunchInfo &launch) -> std::string {
+              RANK_ASSIGN(auto world, World::create(options(launch)));
+              RANK_ASSIGN(void *native, createHostStream());
+              RANK_ASSIGN(Stream stream, world->adoptStream(native));
+              RANK_ASSIGN(Event event, world->createEvent());
+              RANK_ASSIGN(uint64_t word, world->allocate(4));
+              uint32_t one = 1, got = 0;
+              RANK_TRY(world->waitEqual(word, 1, stream));
+              RANK_TRY(world->follow(event, stream));
+              RANK_TRY(world->forgetStream(stream));
+              RANK_CHECK(world->forgetStream(stream).code() ==
+                         StatusCode::invalidArgument);
+              RANK_CHECK(world->forgetStream({}).code() ==
+                         StatusCode::invalidArgument);
+              RANK_ASSIGN(Stream other, world->createStream());
+              RANK_TRY(world->copyToDevice(word, &one, 4, other));
+              RANK_TRY(world->copyToHost(&got, word, 4)); // behind the event
+              RANK_TRY(world->sync());
+              RANK_CHECK(got == 1);
+              // Not with peers, which may still be in sync().
+              if (launch.numRanks == 1) {
+                world->fail(Status(StatusCode::aborted, "a test"));
+                RANK_CHECK(!world->follow(event, other).ok());
+                RANK_CHECK(!world->poll().ok());
+              }
+              RANK_TRY(destroyHostStream(native));
+              return "";
+            }));
+}
+
+/// A failure that another thread records ends the wait of a host thread for
+/// ranks that never come, on all ranks.
+TEST_P(Worlds, FailureEndsHostWaits) {
+  if (GetParam().numRanks == 1)
+    GTEST_SKIP() << "there is no other rank";
+  EXPECT_EQ("", run([&](const LaunchInfo &launch) -> std::string {
+              WorldOptions forever = options(launch);
+              forever.collectiveLimit = 1e6;
+              auto created = World::create(forever);
+              // Rank 0 may fail before the others have returned from here.
+              if (launch.rank != 0 &&
+                  created.status().code() == StatusCode::aborted)
+                return "";
+              RANK_ASSIGN(auto world, std::move(created));
+              if (launch.rank == launch.numRanks - 1) {
+                while (world->poll().ok())
+                  std::this_thread::yield();
+                return "";
+              }
+              std::thread other;
+              if (launch.rank == 0)
+                other = std::thread([&] {
+                  world->fail(Status(StatusCode::aborted, "a test"));
+                });
+              Status status = world->barrier();
+              if (other.joinable())
+                other.join();
+              RANK_CHECK(status.code() == StatusCode::aborted);
+              return "";
+            }));
+}
+
+/// Another thread ends the wait for ranks that never come.
+TEST(WorldCreation, IsCancelled) {
+  EXPECT_EQ("", failures(runProcesses(
+                    2, [&](const LaunchInfo &launch) -> std::string {
+                      std::atomic<bool> cancelled{false};
+                      WorldOptions options;
+                      options.launch = launch;
+                      options.launch->numRanks = 3;
+                      options.joinLimit = 1e6;
+                      options.cancelled = &cancelled;
+                      std::thread other([&] { cancelled = true; });
+                      Status status = World::create(options).status();
+                      other.join();
+                      RANK_CHECK(status.code() == StatusCode::aborted);
+                      return "";
+                    })));
 }
 
 TEST_P(Worlds, Gather) {

@@ -92,6 +92,7 @@ CHECK((Context *, Device), cuDevicePrimaryCtxRetain);
 CHECK((Device), cuDevicePrimaryCtxRelease);
 CHECK((Context), cuCtxSetCurrent);
 CHECK((Context *), cuCtxGetCurrent);
+CHECK((Device *), cuCtxGetDevice);
 CHECK((Context, unsigned), cuCtxEnablePeerAccess);
 CHECK((size_t *, const AllocationProperties *, int),
       cuMemGetAllocationGranularity);

@@ -88,6 +88,12 @@ Expected<DeviceSpec> parseDevice(std::string_view name);
 ///   no emulator)
 Expected<int> deviceCount(const DeviceSpec &device);
 
+/// Finds the device that the calling thread has made current by the API of the
+/// kind (cudaSetDevice, hipSetDevice).
+/// \return its index; 0 on the host and for an emulator
+/// \retval unavailable the kind cannot be used at all
+Expected<int> currentDevice(const DeviceSpec &device);
+
 /// Asks a device for its attributes.
 /// \return the attributes
 /// \retval unavailable there is no such device

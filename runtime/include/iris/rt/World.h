@@ -49,6 +49,7 @@
 #include "iris/rt/TypedBuffer.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -103,6 +104,9 @@ struct WorldOptions {
   /// Never execute code of packages in this process: neither host images nor
   /// `@main`. Default: IRIS_REFUSE_HOST_CODE.
   std::optional<bool> refuseHostCode;
+  /// Ends create() with `aborted`, while it waits for other ranks, when another
+  /// thread sets it; null: never. Must exist until create() returns.
+  const std::atomic<bool> *cancelled = nullptr;
   /// Translate addresses through a table even if a uniform stride would work.
   bool forceTable = false;
 };
@@ -207,6 +211,11 @@ public:
 
   /// The error that made the world fail, or success.
   Status failure() const;
+  /// Like failure(), and also looks for errors that kernels have recorded since
+  /// the last synchronization: a wait that timed out, a failed check. Does not
+  /// wait for kernels.
+  /// \return the error that made the world fail, or success
+  Status poll();
   /// Makes the world fail, on this rank and all peers.
   /// \param status the error that all calls return from then on
   void fail(const Status &status);
@@ -358,19 +367,26 @@ public:
   /// \param isHighPriority whether it is a high-priority stream
   /// \return the stream
   Expected<Stream> createStream(bool isHighPriority = false);
-  /// Takes a stream that the program created by CUDA's or HIP's API. Functions
-  /// with a stream accept the result, also while the program captures the
-  /// stream
-  /// into a graph of its own. The same stream has the same result, so that
-  /// adopting it before every call is cheap. The stream must exist until
-  /// destroyStream, which then only waits for its work, or until the world
-  /// ends.
+  /// Takes a stream that the program created by CUDA's or HIP's API, or by
+  /// createHostStream() for a world on the host. Functions with a stream accept
+  /// the result, also while the program captures the stream into a graph of its
+  /// own. The same stream has the same result, so that adopting it before every
+  /// call is cheap. The stream must exist until destroyStream, which then only
+  /// waits for its work, until forgetStream, or until the world ends.
   /// \param native a `cudaStream_t`, CUstream or `hipStream_t` of the world's
   ///   device; null and cudaStreamLegacy are the default stream,
-  ///   cudaStreamPerThread is that of the thread that makes each call
+  ///   cudaStreamPerThread is that of the thread that makes each call. On the
+  ///   host: a stream of createHostStream(), not null
   /// \return the stream
-  /// \retval unavailable the world's device is not a GPU
+  /// \retval invalidArgument there is no such stream, or it is another device's
+  /// \retval unavailable the device has no streams that can be adopted
   Expected<Stream> adoptStream(void *native);
+  /// Ends the use of an adopted stream without a call of the device's API, so
+  /// that the program may already have destroyed it. sync() and the end of the
+  /// world no longer wait for its work (see follow()).
+  /// \param stream the stream
+  /// \retval invalidArgument it is no adopted stream
+  Status forgetStream(Stream stream);
   /// Waits for the work of a stream and destroys it.
   /// \retval invalidArgument it is the default stream, or no stream
   Status destroyStream(Stream stream);
@@ -389,6 +405,12 @@ public:
   /// Makes later work of the stream wait for the event's last record.
   /// \param event the event
   Status waitFor(Event event, Stream stream = {});
+  /// Records the event on the stream and makes later work of the default stream
+  /// wait for it: sync() and the end of the world then wait for the stream's
+  /// work so far, also after forgetStream. Also works in a failed world, whose
+  /// error it then returns.
+  /// \param event the event
+  Status follow(Event event, Stream stream);
   /// Makes later work of the stream wait until a 32-bit word on this rank's
   /// heap
   /// has a value. There is no time limit: make sure that the word is written,

@@ -28,6 +28,27 @@ Expected<int> iris::rt::countGpuDevices(DeviceKind kind) {
   return count;
 }
 
+Expected<int> iris::rt::currentGpuDevice(DeviceKind kind) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<const GpuApi> api, loadApi(kind, ""));
+  int index = 0;
+  if (api->deviceCurrent) {
+    IRISRT_RETURN_IF_ERROR(api->check(api->deviceCurrent(&index),
+                                      "get the thread's current device"));
+    return index;
+  }
+  // CUDA's runtime makes device 0 current at a thread's first call.
+  Context context = nullptr;
+  IRISRT_RETURN_IF_ERROR(api->check(api->contextCurrent(&context),
+                                    "get the thread's current context"));
+  if (!context)
+    return 0;
+  // Its devices are their indices.
+  Device device = 0;
+  IRISRT_RETURN_IF_ERROR(
+      api->check(api->contextDevice(&device), "get the device of a context"));
+  return static_cast<int>(device);
+}
+
 Expected<std::unique_ptr<Backend>>
 iris::rt::createGpuBackend(DeviceKind kind, int index, bool placeMappings) {
   GpuOptions options;

@@ -76,6 +76,7 @@ public:
 
   Expected<StreamHandle> createStream(bool isHighPriority) override;
   Expected<StreamHandle> adoptStream(void *native) override;
+  Status forgetStream(StreamHandle stream) override;
   Expected<bool> isCapturing(StreamHandle stream) override;
   using Backend::destroyStream;
   Status destroyStream(StreamHandle stream,

@@ -189,6 +189,18 @@ Expected<StreamHandle> GpuBackend::adoptStream(void *native) {
       {fromPointer(stream), /*isHighPriority=*/false, /*isAdopted=*/true});
 }
 
+Status GpuBackend::forgetStream(StreamHandle stream) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = streams_.find(stream.value);
+  if (found == streams_.end() || !found->second.isAdopted)
+    return Backend::forgetStream(stream);
+  streams_.erase(found);
+  late_.erase(stream.value);
+  stuck_.erase(stream.value);
+  recentStreams_.remove(stream.value);
+  return Status::success();
+}
+
 bool GpuBackend::isAdopted(StreamHandle stream) const {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = streams_.find(stream.value);

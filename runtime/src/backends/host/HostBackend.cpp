@@ -4,6 +4,8 @@
 // HostMemory.cpp has the memory functions.
 #include "backends/host/HostBackend.h"
 
+#include "backends/host/SharedStreams.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -40,9 +42,12 @@ HostBackend::HostBackend(bool placeMappings)
 }
 
 void HostBackend::destroyStreams() {
-  while (!streams_.entries.empty())
-    destroyStream({streams_.entries.begin()->first})
-        .ignore("stuck_ records a timeout");
+  while (!streams_.entries.empty()) {
+    StreamHandle stream = {streams_.entries.begin()->first};
+    Status status = destroyStream(stream); // stuck_ records a timeout
+    if (!status.ok())
+      eraseStream(stream); // also if its owner captures it
+  }
 }
 
 HostBackend::~HostBackend() {
@@ -86,6 +91,44 @@ Expected<StreamHandle> HostBackend::createStream(bool /*isHighPriority*/) {
   return StreamHandle{streams_.add(std::move(stream))};
 }
 
+Expected<StreamHandle> HostBackend::adoptStream(void *native) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> stream,
+                          findHostStream(native));
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = adopted_.find(native);
+  if (found != adopted_.end() && streams_.entries[found->second] == stream)
+    return StreamHandle{found->second};
+  // A new stream may have the handle of one that was destroyed.
+  return StreamHandle{adopted_[native] = streams_.add(std::move(stream))};
+}
+
+bool HostBackend::isAdopted(StreamHandle stream) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = streams_.entries.find(stream.value);
+  if (found == streams_.entries.end())
+    return false;
+  auto adopted = adopted_.find(found->second.get());
+  return adopted != adopted_.end() && adopted->second == stream.value;
+}
+
+void HostBackend::eraseStream(StreamHandle stream) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = streams_.entries.find(stream.value);
+  if (found == streams_.entries.end())
+    return;
+  auto adopted = adopted_.find(found->second.get());
+  if (adopted != adopted_.end() && adopted->second == stream.value)
+    adopted_.erase(adopted);
+  streams_.entries.erase(found);
+}
+
+Status HostBackend::forgetStream(StreamHandle stream) {
+  if (!isAdopted(stream))
+    return Backend::forgetStream(stream);
+  eraseStream(stream);
+  return Status::success();
+}
+
 Expected<bool> HostBackend::isCapturing(StreamHandle stream) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
                           findStream(stream));
@@ -96,11 +139,13 @@ Status HostBackend::destroyStream(StreamHandle stream,
                                   std::chrono::nanoseconds limit) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
                           findStream(stream));
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    streams_.entries.erase(stream.value);
-  }
-  Status status = found->stop(limit);
+  const bool belongsToCaller = isAdopted(stream);
+  if (belongsToCaller && found->capturing())
+    return Status(StatusCode::failedPrecondition,
+                  "the stream is captured by its owner");
+  eraseStream(stream);
+  Status status =
+      belongsToCaller ? found->synchronize(limit) : found->stop(limit);
   if (status.code() == StatusCode::timeout)
     stuck_ = true;
   return status;

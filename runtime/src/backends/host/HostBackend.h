@@ -59,6 +59,8 @@ public:
                       uint64_t bytes) override;
 
   Expected<StreamHandle> createStream(bool isHighPriority) override;
+  Expected<StreamHandle> adoptStream(void *native) override;
+  Status forgetStream(StreamHandle stream) override;
   Expected<bool> isCapturing(StreamHandle stream) override;
   using Backend::destroyStream;
   Status destroyStream(StreamHandle stream,
@@ -145,11 +147,16 @@ private:
 
   Expected<uint64_t> mapAnywhere(int fd, uint64_t bytes);
   Expected<std::shared_ptr<HostStream>> findStream(StreamHandle stream);
+  bool isAdopted(StreamHandle stream);
+  /// Drops a stream's handle.
+  void eraseStream(StreamHandle stream);
   Expected<std::shared_ptr<EventState>> findEvent(EventHandle event);
 
   std::mutex mutex_; // guards the tables and maps
   Table<UniqueFd> chunks_;
   Table<std::shared_ptr<HostStream>> streams_;
+  /// The handles of adopted streams in streams_.
+  std::map<void *, uint64_t> adopted_;
   Table<std::shared_ptr<EventState>> events_;
   Table<SharedImage> modules_;
   Table<std::shared_ptr<HostGraph>> graphs_;

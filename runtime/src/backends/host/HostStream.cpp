@@ -38,6 +38,9 @@ Status HostStream::enqueue(HostTask task) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (isCaptured())
     return capture_->append(branch_, std::move(task));
+  if (quit_)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "the stream was destroyed");
   queue_.push_back(std::move(task));
   changed_.notify_all();
   return Status::success();

@@ -183,6 +183,14 @@ Result fake_get_context(Context *context) {
   return success;
 }
 
+Result fake_context_device(Device *device) {
+  FAKE_ENTER("contextDevice");
+  if (boundDevice < 0)
+    return errorInvalidContext;
+  *device = boundDevice;
+  return success;
+}
+
 Result fake_set_device(int index) {
   FAKE_ENTER("setDevice");
   if (index < 0 || index >= control().devices)
@@ -267,6 +275,7 @@ FAKE_EXPORT(fake_context_retain, cuDevicePrimaryCtxRetain)
 FAKE_EXPORT(fake_context_release, cuDevicePrimaryCtxRelease_v2)
 FAKE_EXPORT(fake_set_context, cuCtxSetCurrent)
 FAKE_EXPORT(fake_get_context, cuCtxGetCurrent)
+FAKE_EXPORT(fake_context_device, cuCtxGetDevice)
 FAKE_EXPORT(fake_set_device, hipSetDevice)
 FAKE_EXPORT(fake_get_device, hipGetDevice)
 FAKE_EXPORT(fake_enable_peer_context, cuCtxEnablePeerAccess)

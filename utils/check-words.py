@@ -189,6 +189,8 @@ ALLOWED = [Exception_(*entry) for entry in [
      r"lib/a\.cpp)", r"", "a part of a message, a vector or a register tile"),
     ("place of a tile", r"test/", r"", "an index of the test's data"),
     ("spread", r".*\.py", r"", "a function of a script"),
+    ("Share", r"(?:runtime|test/runtime)/nccl/", r"(?:split|shrink)Share",
+     "fields of ncclConfig_t"),
     ("elsewhere", r"test/", r"", "memory that is not on the heap"),
     ("theirs", r"runtime/src/backends/emulated/", r"UniqueFd",
      "the child's end of a pair of sockets"),

@@ -25,6 +25,15 @@ if(TARGET iris_rt)
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 
+if(TARGET iris_nccl)
+  set(_nccl_dir "${CMAKE_INSTALL_LIBDIR}/iris-nccl")
+  install(TARGETS iris_nccl iris_rccl LIBRARY DESTINATION "${_nccl_dir}")
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/runtime/nccl/include/iris-nccl"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libiris_nccl.so"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
+
 # The tools, whose rpath finds Iris' libraries next to them and LLVM's in their
 # link-time location.
 foreach(tool iris-run iris-bench iris-compile iris-opt)

@@ -94,6 +94,20 @@ static std::optional<bool> parseFlag(const std::string &text) {
   return text == "1";
 }
 
+/// "off" or "on".
+static std::optional<bool> parseOff(const std::string &text) {
+  if (text != "off" && text != "on")
+    return std::nullopt;
+  return text == "off";
+}
+
+static std::optional<DeviceKind> parseKind(const std::string &text) {
+  for (DeviceKind kind : {DeviceKind::host, DeviceKind::hip, DeviceKind::cuda})
+    if (text == deviceKindName(kind))
+      return kind;
+  return std::nullopt;
+}
+
 /// A misspelled value must not permit what it was meant to refuse.
 static std::optional<bool> parseRefusal(const std::string &text) {
   return text != "0";
@@ -183,6 +197,16 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
       {{"IRIS_MATMUL_TABLE", "absolute path, mode 0600", "none",
         "Table of tuned matmuls, written by iris-bench --tune.", true},
        set<&Env::matmulTable_, parseAbsolutePath>},
+      {{"IRIS_NCCL", "on or off", "on",
+        "off: libiris_nccl passes every call to IRIS_NCCL_LIBRARY.", false},
+       set<&Env::ncclIsOff_, parseOff>},
+      {{"IRIS_NCCL_LIBRARY", "absolute path", "none",
+        "The NCCL or RCCL that serves what libiris_nccl does not.", true},
+       set<&Env::ncclLibrary_, parseAbsolutePath>},
+      {{"IRIS_NCCL_DEVICE", "host, hip or cuda",
+        "the first of cuda, hip and host with a device",
+        "Device of the communicators of libiris_nccl.", false},
+       set<&Env::ncclDevice_, parseKind>},
       {{"IRIS_REFUSE_HOST_CODE", "0 or 1", "0",
         "Any value but 0: refuse to execute a package's host image or @main.",
         false},

@@ -7,6 +7,7 @@
 #ifndef IRIS_RT_ENV_H
 #define IRIS_RT_ENV_H
 
+#include "iris/rt/Device.h"
 #include "iris/rt/EnvVariable.h"
 #include "iris/rt/Status.h"
 
@@ -103,6 +104,15 @@ public:
   /// \return IRIS_CHECK_COLLECTIVES=1: ranks compare every call of a
   ///   communicator
   bool checkCollectives() const { return checkCollectives_; }
+  /// \return IRIS_NCCL=off: libiris_nccl passes every call to ncclLibrary()
+  bool ncclIsOff() const { return ncclIsOff_; }
+  /// \return IRIS_NCCL_LIBRARY: the library that serves what libiris_nccl does
+  ///   not; may be empty. Always absolute
+  const std::string &ncclLibrary() const { return ncclLibrary_; }
+  /// \return IRIS_NCCL_DEVICE: the kind of device of libiris_nccl's
+  ///   communicators; none: the first of cuda, hip and host that this process
+  ///   can use
+  std::optional<DeviceKind> ncclDevice() const { return ncclDevice_; }
   /// \return IRIS_REFUSE_HOST_CODE=1: never execute a package's host image or
   ///   @main
   bool refuseHostCode() const { return refuseHostCode_; }
@@ -134,8 +144,9 @@ private:
   LogLevel logLevel_ = LogLevel::warning;
   std::vector<std::string> rendezvousDirs_;
   std::string compiler_, emulator_, warning_, searchPath_, cacheDir_,
-      matmulTable_, costModel_;
-  bool checkCollectives_ = false, refuseHostCode_ = false;
+      matmulTable_, costModel_, ncclLibrary_;
+  bool checkCollectives_ = false, refuseHostCode_ = false, ncclIsOff_ = false;
+  std::optional<DeviceKind> ncclDevice_;
   std::optional<double> waitLimit_, joinLimit_, collectiveLimit_,
       emulatorLimit_;
   std::optional<uint64_t> heapBytes_, cacheBytes_, deviceQueues_;

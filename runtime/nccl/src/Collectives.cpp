@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Collectives.cpp - Collectives, sends and receives ------------------===//
+#include "Api.h"
+#include "Group.h"
+#include "Types.h"
+
+using namespace iris::ccl;
+using namespace iris::nccl;
+using namespace iris::rt;
+
+namespace {
+/// The arguments of a call in NCCL's words.
+struct Arguments {
+  Op op;
+  const void *in = nullptr;
+  void *out = nullptr;
+  size_t count = 0;
+  ncclDataType_t type = ncclInt8;
+  ncclRedOp_t reduction = ncclSum;
+  int root = 0;
+  cudaStream_t stream = nullptr;
+};
+} // namespace
+
+/// AMD's GPUs differ in what an f8 number is, and NCCL's types do not tell.
+static Status checkFloat8(DType dtype, DeviceKind device) {
+  if (device != DeviceKind::hip ||
+      (dtype != DType::f8e4m3fn && dtype != DType::f8e5m2))
+    return Status::success();
+  return Status(StatusCode::failedPrecondition,
+                "reductions of f8 elements on AMD's GPUs are not served; "
+                "expected f16, bf16 or f32");
+}
+
+static Expected<Operation> operationOf(const ncclComm &comm,
+                                       const Arguments &arguments) {
+  Operation operation;
+  Call &call = operation.call;
+  call.op = arguments.op;
+  call.in = arguments.in;
+  call.out = arguments.out;
+  call.count = arguments.count;
+  IRISRT_ASSIGN_OR_RETURN(call.dtype, typeOf(arguments.type));
+  if (reduces(call.op)) {
+    IRISRT_ASSIGN_OR_RETURN(call.reduce, reductionOf(arguments.reduction));
+    IRISRT_RETURN_IF_ERROR(checkFloat8(call.dtype, comm.options.device.kind));
+  }
+  if (arguments.root < 0 ||
+      static_cast<uint32_t>(arguments.root) >= comm.options.numRanks)
+    return makeStatus(StatusCode::invalidArgument,
+                      "the root or peer is rank %d; expected 0 to %u",
+                      arguments.root, comm.options.numRanks - 1);
+  call.root = static_cast<uint32_t>(arguments.root);
+  operation.stream = arguments.stream;
+  return operation;
+}
+
+static ncclResult_t call(const char *function, ncclComm_t handle,
+                         const Arguments &arguments) {
+  Expected<std::shared_ptr<ncclComm>> comm = ncclComm::find(handle);
+  if (!comm.ok())
+    return reject(function, comm.status());
+  Status usable = (*comm)->checkUsable();
+  if (!usable.ok())
+    return reject(function, usable);
+  Expected<Operation> operation = operationOf(**comm, arguments);
+  if (!operation.ok())
+    return reject(function, operation.status());
+  Task task;
+  task.comm = *comm;
+  task.operation = *operation;
+  return submit(function, std::move(task));
+}
+
+ncclResult_t api::ncclAllReduce(const void *in, void *out, size_t count,
+                                ncclDataType_t type, ncclRedOp_t op,
+                                ncclComm_t comm, cudaStream_t stream) {
+  return call("ncclAllReduce", comm,
+              {Op::allReduce, in, out, count, type, op, 0, stream});
+}
+
+ncclResult_t api::ncclReduce(const void *in, void *out, size_t count,
+                             ncclDataType_t type, ncclRedOp_t op, int root,
+                             ncclComm_t comm, cudaStream_t stream) {
+  return call("ncclReduce", comm,
+              {Op::reduce, in, out, count, type, op, root, stream});
+}
+
+ncclResult_t api::ncclReduceScatter(const void *in, void *out, size_t count,
+                                    ncclDataType_t type, ncclRedOp_t op,
+                                    ncclComm_t comm, cudaStream_t stream) {
+  return call("ncclReduceScatter", comm,
+              {Op::reduceScatter, in, out, count, type, op, 0, stream});
+}
+
+ncclResult_t api::ncclBroadcast(const void *in, void *out, size_t count,
+                                ncclDataType_t type, int root, ncclComm_t comm,
+                                cudaStream_t stream) {
+  return call("ncclBroadcast", comm,
+              {Op::broadcast, in, out, count, type, ncclSum, root, stream});
+}
+
+ncclResult_t api::ncclBcast(void *buffer, size_t count, ncclDataType_t type,
+                            int root, ncclComm_t comm, cudaStream_t stream) {
+  return call(
+      "ncclBcast", comm,
+      {Op::broadcast, buffer, buffer, count, type, ncclSum, root, stream});
+}
+
+ncclResult_t api::ncclAllGather(const void *in, void *out, size_t count,
+                                ncclDataType_t type, ncclComm_t comm,
+                                cudaStream_t stream) {
+  return call("ncclAllGather", comm,
+              {Op::allGather, in, out, count, type, ncclSum, 0, stream});
+}
+
+ncclResult_t api::ncclAlltoAll(const void *in, void *out, size_t count,
+                               ncclDataType_t type, ncclComm_t comm,
+                               cudaStream_t stream) {
+  return call("ncclAlltoAll", comm,
+              {Op::allToAll, in, out, count, type, ncclSum, 0, stream});
+}
+
+ncclResult_t api::ncclGather(const void *in, void *out, size_t count,
+                             ncclDataType_t type, int root, ncclComm_t comm,
+                             cudaStream_t stream) {
+  return call("ncclGather", comm,
+              {Op::gather, in, out, count, type, ncclSum, root, stream});
+}
+
+ncclResult_t api::ncclScatter(const void *in, void *out, size_t count,
+                              ncclDataType_t type, int root, ncclComm_t comm,
+                              cudaStream_t stream) {
+  return call("ncclScatter", comm,
+              {Op::scatter, in, out, count, type, ncclSum, root, stream});
+}
+
+//===----------------------------------------------------------------------===//
+// Point to point
+//===----------------------------------------------------------------------===//
+
+ncclResult_t api::ncclSend(const void *in, size_t count, ncclDataType_t type,
+                           int peer, ncclComm_t comm, cudaStream_t stream) {
+  return call("ncclSend", comm,
+              {Op::send, in, nullptr, count, type, ncclSum, peer, stream});
+}
+
+ncclResult_t api::ncclRecv(void *out, size_t count, ncclDataType_t type,
+                           int peer, ncclComm_t comm, cudaStream_t stream) {
+  return call("ncclRecv", comm,
+              {Op::recv, nullptr, out, count, type, ncclSum, peer, stream});
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Comm.cpp - A communicator ------------------------------------------===//
+#include "Comm.h"
+
+#include "iris/rt/Env.h"
+
+#include <algorithm>
+
+namespace ccl = iris::ccl;
+using namespace iris::nccl;
+using namespace iris::rt;
+
+/// Bytes of a rank's heap: the workspace of the collectives, and what follows
+/// from the heap's granularity. The caller's buffers are not on the heap.
+static constexpr uint64_t heapBytes = 128 << 20;
+/// NCCL has no time limits. Those of frameworks are 10 minutes.
+static constexpr double defaultLimitSeconds = 600;
+
+//===----------------------------------------------------------------------===//
+// Handles
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Handles {
+  std::mutex mutex;
+  std::map<const ncclComm *, std::shared_ptr<ncclComm>> comms;
+};
+} // namespace
+
+/// Never destroyed: threads may use communicators while the process exits.
+static Handles &allHandles() {
+  static auto *handles = new Handles();
+  return *handles;
+}
+
+std::shared_ptr<ncclComm> ncclComm::make(const CommOptions &options) {
+  auto comm = std::make_shared<ncclComm>(options);
+  Handles &handles = allHandles();
+  std::lock_guard<std::mutex> lock(handles.mutex);
+  handles.comms[comm.get()] = comm;
+  return comm;
+}
+
+static Status noCommunicator(const void *handle) {
+  if (!handle)
+    return checkPointer(handle, "comm");
+  return makeStatus(StatusCode::invalidArgument,
+                    "%p is no communicator; it was destroyed, or never created",
+                    handle);
+}
+
+Expected<std::shared_ptr<ncclComm>> ncclComm::find(ncclComm_t handle) {
+  Handles &handles = allHandles();
+  std::lock_guard<std::mutex> lock(handles.mutex);
+  auto found = handles.comms.find(handle);
+  if (found == handles.comms.end())
+    return noCommunicator(handle);
+  return found->second;
+}
+
+Expected<std::shared_ptr<ncclComm>> ncclComm::take(ncclComm_t handle) {
+  Handles &handles = allHandles();
+  std::lock_guard<std::mutex> lock(handles.mutex);
+  auto found = handles.comms.find(handle);
+  if (found == handles.comms.end())
+    return noCommunicator(handle);
+  std::shared_ptr<ncclComm> comm = std::move(found->second);
+  handles.comms.erase(found);
+  return comm;
+}
+
+//===----------------------------------------------------------------------===//
+// Creation and end
+//===----------------------------------------------------------------------===//
+
+ncclComm::ncclComm(const CommOptions &options) : options(options) {
+  LocalRanks::add(options.secret.job());
+}
+
+ncclComm::~ncclComm() {
+  destroy().ignore("a destructor cannot return an error");
+}
+
+Status ncclComm::open() {
+  const Env &env = Env::get();
+  WorldOptions world;
+  LaunchInfo launch;
+  launch.launcher = "NCCL";
+  launch.rank = options.rank;
+  launch.numRanks = options.numRanks;
+  launch.localRank = options.rank;
+  launch.job = options.secret.job();
+  launch.token = options.secret.token();
+  world.launch = launch;
+  world.name = "comm";
+  world.device = options.device;
+  world.deviceIndex = options.deviceIndex;
+  world.heapBytes = heapBytes;
+  world.waitLimit = env.waitLimitSeconds().value_or(defaultLimitSeconds);
+  world.joinLimit = env.joinLimitSeconds().value_or(defaultLimitSeconds);
+  world.collectiveLimit =
+      env.collectiveLimitSeconds().value_or(defaultLimitSeconds);
+  world.cancelled = &cancelled_;
+
+  std::lock_guard<std::mutex> running(runMutex_);
+  Expected<Session> session = Session::open(world);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!session.ok()) {
+    openError_ = session.status();
+    return openError_;
+  }
+  session_ = session.take();
+  IRISRT_ASSIGN_OR_RETURN(last_, session_.world->createEvent());
+  if (lifetime_ == Lifetime::aborted) // while it joined
+    session_.world->fail(
+        Status(StatusCode::aborted, "ncclCommAbort was called"));
+  return session_.world->failure();
+}
+
+World *ncclComm::world() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return session_.world.get();
+}
+
+Status ncclComm::checkInUse() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  IRISRT_RETURN_IF_ERROR(openError_);
+  const char *ended = nullptr;
+  switch (lifetime_) {
+  case Lifetime::inUse:
+    break;
+  case Lifetime::finalized:
+    ended = "ncclCommFinalize";
+    break;
+  case Lifetime::revoked:
+    ended = "ncclCommRevoke";
+    break;
+  case Lifetime::aborted:
+    ended = "ncclCommAbort";
+    break;
+  }
+  if (ended)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "%s was called for the communicator; no operation can "
+                      "follow",
+                      ended);
+  if (!session_.world)
+    return Status(StatusCode::failedPrecondition,
+                  "the communicator has not joined its other ranks");
+  return Status::success();
+}
+
+Status ncclComm::checkUsable() {
+  if (worker.isBusy())
+    return Status(StatusCode::invalidArgument,
+                  "the communicator's last call is in progress; wait until "
+                  "ncclCommGetAsyncError no longer tells ncclInProgress");
+  IRISRT_RETURN_IF_ERROR(checkInUse());
+  return world()->poll();
+}
+
+Status ncclComm::asyncError() {
+  // Calls of a blocking communicator have returned their errors.
+  if (!options.isBlocking)
+    IRISRT_RETURN_IF_ERROR(worker.wait());
+  std::lock_guard<std::mutex> lock(mutex_);
+  IRISRT_RETURN_IF_ERROR(openError_);
+  return session_.world ? session_.world->poll() : Status::success();
+}
+
+Status ncclComm::finalize() {
+  std::lock_guard<std::mutex> running(runMutex_);
+  IRISRT_RETURN_IF_ERROR(checkInUse());
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    lifetime_ = Lifetime::finalized;
+  }
+  IRISRT_RETURN_IF_ERROR(forgetStreams({}));
+  return world()->synchronize();
+}
+
+void ncclComm::stop(Lifetime lifetime) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  lifetime_ = std::max(lifetime_, lifetime);
+  if (lifetime == Lifetime::aborted)
+    cancelled_.store(true);
+  if (session_.world)
+    session_.world->fail(makeStatus(
+        StatusCode::aborted, "%s was called",
+        lifetime == Lifetime::aborted ? "ncclCommAbort" : "ncclCommRevoke"));
+}
+
+Status ncclComm::destroy() {
+  worker.wait().ignore("it was reported as the asynchronous error");
+  std::lock_guard<std::mutex> running(runMutex_);
+  Session session;
+  bool isFirst = false;
+  Status forgotten = forgetStreams({});
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    session = std::move(session_);
+    isFirst = !std::exchange(isDestroyed_, true);
+  }
+  if (!isFirst)
+    return Status::success();
+  const std::string job = options.secret.job();
+  if (!session.world || !session.world->failure().ok()) {
+    // No rank waits for this one any more.
+    session.end().ignore("the failure is known");
+    LocalRanks::remove(job);
+    return Status::success();
+  }
+  Status status = LocalRanks::end(job, std::move(session));
+  // A peer that exits without ncclCommDestroy has nothing left to do here.
+  if (status.code() == StatusCode::aborted)
+    return Status::success();
+  return status.ok() ? forgotten : status;
+}
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+/// The host has no default stream that the caller could wait for.
+bool ncclComm::isSynchronous(void *native) const {
+  return native == nullptr && options.device.kind == DeviceKind::host;
+}
+
+/// Takes the caller's stream and orders it behind the operations on others:
+/// those of one communicator run one after another.
+Expected<Stream> ncclComm::enter(void *native) {
+  if (isSynchronous(native))
+    return Stream{};
+  World &world = *session_.world;
+  auto found = std::find_if(
+      adopted_.begin(), adopted_.end(),
+      [native](const auto &adopted) { return adopted.first == native; });
+  if (found == adopted_.end()) {
+    IRISRT_ASSIGN_OR_RETURN(Stream stream, world.adoptStream(native));
+    found = adopted_.insert(found, {native, stream});
+  }
+  // A graph cannot wait for work outside of it.
+  if (hasLast_ && !world.capturing())
+    IRISRT_RETURN_IF_ERROR(world.waitFor(last_, found->second));
+  return found->second;
+}
+
+Status ncclComm::leave(void *native, Stream stream) {
+  if (isSynchronous(native) || session_.world->capturing())
+    return Status::success();
+  hasLast_ = true;
+  return session_.world->follow(last_, stream);
+}
+
+/// Ends the use of the caller's streams but those of `except`: they may not
+/// exist any more.
+Status ncclComm::forgetStreams(const std::vector<Operation> &except) {
+  World *world = this->world();
+  for (size_t i = world ? adopted_.size() : 0; i-- > 0;) {
+    auto [native, stream] = adopted_[i];
+    if (std::any_of(except.begin(), except.end(),
+                    [native = native](const Operation &operation) {
+                      return operation.stream == native;
+                    }))
+      continue;
+    adopted_.erase(adopted_.begin() + static_cast<ptrdiff_t>(i));
+    IRISRT_RETURN_IF_ERROR(world->forgetStream(stream));
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+Status ncclComm::runCollective(const Operation &operation) {
+  IRISRT_ASSIGN_OR_RETURN(Stream stream, enter(operation.stream));
+  ccl::Call call = operation.call;
+  call.stream = stream;
+  // A call that fails may have enqueued a part of its work.
+  Status status = session_.collectives->run(call);
+  Status left = leave(operation.stream, stream);
+  return status.ok() ? left : status;
+}
+
+Status
+ncclComm::runPointToPoint(const std::vector<const Operation *> &operations) {
+  std::vector<void *> natives;
+  std::vector<Stream> streams;
+  std::vector<ccl::Call> calls;
+  for (const Operation *operation : operations) {
+    calls.push_back(operation->call);
+    if (std::find(natives.begin(), natives.end(), operation->stream) !=
+        natives.end())
+      continue;
+    IRISRT_ASSIGN_OR_RETURN(Stream stream, enter(operation->stream));
+    natives.push_back(operation->stream);
+    streams.push_back(stream);
+  }
+  Status status =
+      pointToPoint_.run(*session_.world, *session_.collectives, calls, streams);
+  for (size_t i = 0; i < streams.size(); ++i) {
+    Status left = leave(natives[i], streams[i]);
+    if (status.ok())
+      status = left;
+  }
+  return status;
+}
+
+Status ncclComm::run(const std::vector<Operation> &operations) {
+  std::lock_guard<std::mutex> running(runMutex_);
+  IRISRT_RETURN_IF_ERROR(checkInUse());
+  IRISRT_RETURN_IF_ERROR(session_.world->poll());
+  IRISRT_RETURN_IF_ERROR(forgetStreams(operations));
+  std::vector<const Operation *> transfers;
+  bool waits = false;
+  for (const Operation &operation : operations) {
+    waits = waits || isSynchronous(operation.stream);
+    if (operation.isPointToPoint())
+      transfers.push_back(&operation);
+    else
+      IRISRT_RETURN_IF_ERROR(runCollective(operation));
+  }
+  if (!transfers.empty())
+    IRISRT_RETURN_IF_ERROR(runPointToPoint(transfers));
+  return waits ? session_.world->synchronize() : Status::success();
+}
+
+Expected<std::vector<std::string>> ncclComm::exchange(const std::string &mine) {
+  std::lock_guard<std::mutex> running(runMutex_);
+  IRISRT_RETURN_IF_ERROR(checkInUse());
+  return session_.world->exchange(session_.collectives->group(),
+                                  session_.channel, mine);
+}
+
+Secret ncclComm::nextSecret(const std::string &purpose) {
+  return options.secret.derive(
+      formatString("%llu %s", static_cast<unsigned long long>(numDerived_++),
+                   purpose.c_str()));
+}
+
+//===----------------------------------------------------------------------===//
+// Registrations
+//===----------------------------------------------------------------------===//
+
+void *ncclComm::addRegistration(Registration::Kind kind) {
+  auto registration = std::make_unique<Registration>(Registration{kind});
+  void *handle = registration.get();
+  std::lock_guard<std::mutex> lock(mutex_);
+  registrations_[handle] = std::move(registration);
+  return handle;
+}
+
+Status ncclComm::removeRegistration(Registration::Kind kind,
+                                    const void *handle) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = registrations_.find(handle);
+  if (found == registrations_.end() || found->second->kind != kind)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%p is no handle of this communicator, or it was "
+                      "deregistered",
+                      handle);
+  registrations_.erase(found);
+  return Status::success();
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Comm.h - A communicator ----------------------------------*- C++ -*-===//
+#ifndef IRIS_NCCL_COMM_H
+#define IRIS_NCCL_COMM_H
+
+#include "PointToPoint.h"
+#include "Result.h"
+#include "Secret.h"
+#include "Session.h"
+#include "Worker.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace iris::nccl {
+
+/// What a communicator is created with; constant afterwards.
+struct CommOptions {
+  uint32_t rank = 0, numRanks = 1;
+  Secret secret;
+  rt::DeviceSpec device;
+  int deviceIndex = 0;
+  /// Whether calls return when their work is enqueued. Otherwise they return
+  /// ncclInProgress, and ncclCommGetAsyncError tells when it is.
+  bool isBlocking = true;
+};
+
+/// A collective, or a send or receive, of the caller.
+struct Operation {
+  /// Its stream is unused: `stream` is the caller's.
+  ccl::Call call;
+  void *stream = nullptr;
+
+  bool isPointToPoint() const {
+    return call.op == ccl::Op::send || call.op == ccl::Op::recv;
+  }
+};
+
+/// Memory that the caller has registered; its address is the handle.
+struct Registration {
+  enum class Kind { buffer, window };
+  Kind kind = Kind::buffer;
+};
+
+/// Whether ncclCommFinalize, ncclCommAbort or ncclCommRevoke was called.
+enum class Lifetime { inUse, finalized, revoked, aborted };
+
+} // namespace iris::nccl
+
+/// The target of an ncclComm_t. Calls hold a shared pointer, so that a thread
+/// may abort the communicator during a call of another one.
+struct ncclComm : std::enable_shared_from_this<ncclComm> {
+  explicit ncclComm(const iris::nccl::CommOptions &options);
+  ~ncclComm();
+
+  /// Makes a communicator known by its address, before it joins.
+  static std::shared_ptr<ncclComm> make(const iris::nccl::CommOptions &options);
+  /// Finds the communicator of a handle.
+  /// \retval invalidArgument the handle is null, or was destroyed
+  static iris::rt::Expected<std::shared_ptr<ncclComm>> find(ncclComm_t handle);
+  /// Makes the handle unknown. Others may still hold the communicator.
+  /// \retval invalidArgument it is no handle
+  static iris::rt::Expected<std::shared_ptr<ncclComm>> take(ncclComm_t handle);
+
+  /// Joins the other ranks. Collective; an aborted communicator ends it.
+  iris::rt::Status open();
+  /// Fails unless operations can run: the communicator is open, in use, has not
+  /// failed, and no job runs.
+  iris::rt::Status checkUsable();
+  /// Enqueues the operations of one group.
+  iris::rt::Status run(const std::vector<iris::nccl::Operation> &operations);
+  /// Waits for the work of this rank. No further operation can run.
+  iris::rt::Status finalize();
+  /// Ends this rank's work, and waits of peers for it, with an error on all
+  /// ranks. No further operation can run.
+  /// \param lifetime revoked or aborted
+  void stop(iris::nccl::Lifetime lifetime);
+  /// Waits for calls of other threads and frees everything.
+  iris::rt::Status destroy();
+
+  /// The error of the last job of a nonblocking communicator, or of the world.
+  /// ncclInProgress is told by worker.isBusy().
+  iris::rt::Status asyncError();
+  /// Gathers a text of every rank. Collective.
+  iris::rt::Expected<std::vector<std::string>>
+  exchange(const std::string &mine);
+  /// Like Secret::derive, with a number that counts the calls of this function.
+  iris::nccl::Secret nextSecret(const std::string &purpose);
+
+  /// \return a handle
+  void *addRegistration(iris::nccl::Registration::Kind kind);
+  /// \retval invalidArgument it is no handle of that kind
+  iris::rt::Status removeRegistration(iris::nccl::Registration::Kind kind,
+                                      const void *handle);
+
+  const iris::nccl::CommOptions options;
+  iris::nccl::Worker worker;
+
+private:
+  iris::rt::Status checkInUse() const;
+  iris::rt::World *world() const;
+  bool isSynchronous(void *native) const;
+  iris::rt::Expected<iris::rt::Stream> enter(void *native);
+  iris::rt::Status leave(void *native, iris::rt::Stream stream);
+  iris::rt::Status runCollective(const iris::nccl::Operation &operation);
+  iris::rt::Status
+  runPointToPoint(const std::vector<const iris::nccl::Operation *> &operations);
+  iris::rt::Status
+  forgetStreams(const std::vector<iris::nccl::Operation> &except);
+
+  /// Ends open().
+  std::atomic<bool> cancelled_{false};
+  /// Held by calls that use the session, one at a time.
+  std::mutex runMutex_;
+  /// Guards what follows, which stop() reads while a call runs. The world
+  /// exists from open() to destroy().
+  mutable std::mutex mutex_;
+  iris::nccl::Session session_;
+  iris::nccl::Lifetime lifetime_ = iris::nccl::Lifetime::inUse;
+  iris::rt::Status openError_;
+  bool isDestroyed_ = false;
+  std::map<const void *, std::unique_ptr<iris::nccl::Registration>>
+      registrations_;
+
+  // Used with runMutex_ held.
+  /// The caller's streams of the last group, and what they are in the world.
+  std::vector<std::pair<void *, iris::rt::Stream>> adopted_;
+  /// Recorded behind the last operation on a stream of the caller. The world's
+  /// default stream waits for it, because that stream may end any time.
+  iris::rt::Event last_;
+  bool hasLast_ = false;
+  iris::nccl::PointToPoint pointToPoint_;
+  std::atomic<uint64_t> numDerived_{0};
+};
+
+#endif // IRIS_NCCL_COMM_H

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Create.cpp - Creation of communicators -----------------------------===//
+#include "Api.h"
+#include "Config.h"
+#include "Device.h"
+#include "Group.h"
+#include "RealLibrary.h"
+
+#include "iris-c/RuntimeABI.h"
+
+#include <algorithm>
+
+using namespace iris::nccl;
+using namespace iris::rt;
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+static Status checkRanks(int numRanks, int rank) {
+  if (numRanks < 1 || rank < 0 || rank >= numRanks)
+    return makeStatus(StatusCode::invalidArgument,
+                      "rank %d of %d; expected at least one rank, and a rank "
+                      "from 0 to the number of ranks - 1",
+                      rank, numRanks);
+  if (numRanks > IRISRT_MAX_GROUP)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "a communicator of %d ranks; Iris serves at most %d",
+                      numRanks, IRISRT_MAX_GROUP);
+  return Status::success();
+}
+
+/// The options of a communicator on the calling thread's device.
+static Expected<CommOptions> optionsFor(int numRanks, int rank,
+                                        const ncclConfig_t *config) {
+  IRISRT_RETURN_IF_ERROR(checkRanks(numRanks, rank));
+  CommOptions options;
+  options.rank = static_cast<uint32_t>(rank);
+  options.numRanks = static_cast<uint32_t>(numRanks);
+  IRISRT_ASSIGN_OR_RETURN(options.isBlocking,
+                          readBlocking(config, /*inherited=*/true));
+  options.device = deviceKind();
+  IRISRT_ASSIGN_OR_RETURN(options.deviceIndex, currentDevice(options.device));
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+/// Makes the handle null if it is still that of the communicator.
+static void discard(ncclComm_t *out) {
+  ncclComm::take(*out).status().ignore("the caller has destroyed it");
+  *out = nullptr;
+}
+
+/// Creates the communicator on its own thread, or on this one.
+static ncclResult_t create(const char *function, ncclComm_t *out,
+                           const CommOptions &options) {
+  std::shared_ptr<ncclComm> comm = ncclComm::make(options);
+  *out = comm.get();
+  Task task;
+  task.comm = comm;
+  task.job = [comm, out] {
+    Status status = comm->open();
+    // Of a nonblocking one, the caller asks for the error, and destroys it.
+    if (!status.ok() && comm->options.isBlocking)
+      discard(out);
+    return status;
+  };
+  task.drop = [out] { discard(out); };
+  return submit(function, std::move(task));
+}
+
+/// The secret of a communicator that is created from ids.
+static Expected<Secret> readIds(const ncclUniqueId *ids, int count,
+                                const RealLibrary *real) {
+  IRISRT_RETURN_IF_ERROR(checkPointer(ids, "commId"));
+  if (count < 1)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%d unique ids; expected at least one", count);
+  Secret secret;
+  std::string jobs;
+  for (int i = 0; i < count; ++i) {
+    Expected<Secret> next = real ? hashId(ids[i]) : readId(ids[i]);
+    if (!next.ok())
+      return next.status();
+    if (i == 0)
+      secret = *next;
+    else
+      jobs += next->job();
+  }
+  return count == 1 ? secret : secret.derive(jobs);
+}
+
+static ncclResult_t initRank(const char *function, ncclComm_t *out,
+                             int numRanks, int rank, ncclUniqueId *ids,
+                             int numIds, ncclConfig_t *config) {
+  Status status = checkPointer(out, "comm");
+  if (!status.ok())
+    return reject(function, status);
+  *out = nullptr;
+  Expected<const RealLibrary *> real = RealLibrary::find();
+  if (!real.ok())
+    return reject(function, real.status());
+  Expected<Secret> secret = readIds(ids, numIds, *real);
+  if (!secret.ok())
+    return reject(function, secret.status());
+  Expected<CommOptions> options = optionsFor(numRanks, rank, config);
+  if (*real && options.status().code() == StatusCode::failedPrecondition)
+    return (*real)->create(out, numRanks, rank, numIds, ids, config,
+                           options.status().message().c_str());
+  if (!options.ok())
+    return reject(function, options.status());
+  options->secret = *secret;
+  return create(function, out, *options);
+}
+
+ncclResult_t api::ncclGetUniqueId(ncclUniqueId *id) {
+  const char *function = "ncclGetUniqueId";
+  Expected<const RealLibrary *> real = RealLibrary::find();
+  if (!real.ok())
+    return finish(function, real.status());
+  // Either library can create communicators from it.
+  if (*real)
+    return (*real)->ncclGetUniqueId(id);
+  auto make = [&]() -> Status {
+    IRISRT_RETURN_IF_ERROR(checkPointer(id, "uniqueId"));
+    IRISRT_ASSIGN_OR_RETURN(Secret secret, Secret::make());
+    IRISRT_ASSIGN_OR_RETURN(*id, makeId(secret));
+    return Status::success();
+  };
+  return finish(function, make());
+}
+
+ncclResult_t api::ncclCommInitRank(ncclComm_t *comm, int nranks,
+                                   ncclUniqueId id, int rank) {
+  return initRank("ncclCommInitRank", comm, nranks, rank, &id, 1, nullptr);
+}
+
+ncclResult_t api::ncclCommInitRankConfig(ncclComm_t *comm, int nranks,
+                                         ncclUniqueId id, int rank,
+                                         ncclConfig_t *config) {
+  return initRank("ncclCommInitRankConfig", comm, nranks, rank, &id, 1, config);
+}
+
+ncclResult_t api::ncclCommInitRankScalable(ncclComm_t *comm, int nranks,
+                                           int rank, int numIds,
+                                           ncclUniqueId *ids,
+                                           ncclConfig_t *config) {
+  return initRank("ncclCommInitRankScalable", comm, nranks, rank, ids, numIds,
+                  config);
+}
+
+/// Checks the devices of ncclCommInitAll: on a GPU, no two ranks share one.
+static Status checkDevices(int count, const int *devices) {
+  IRISRT_RETURN_IF_ERROR(checkRanks(count, 0));
+  if (deviceKind().kind == DeviceKind::host)
+    return Status::success();
+  IRISRT_ASSIGN_OR_RETURN(int present, deviceCount(deviceKind()));
+  for (int i = 0; i < count; ++i) {
+    int device = devices ? devices[i] : i;
+    if (device < 0 || device >= present)
+      return makeStatus(StatusCode::invalidArgument,
+                        "there is no device %d; this process has %d", device,
+                        present);
+    for (int k = 0; devices && k < i; ++k)
+      if (devices[k] == device)
+        return makeStatus(StatusCode::failedPrecondition,
+                          "ranks %d and %d are both on device %d; expected one "
+                          "device per rank",
+                          k, i, device);
+  }
+  return Status::success();
+}
+
+ncclResult_t api::ncclCommInitAll(ncclComm_t *comms, int ndev,
+                                  const int *devices) {
+  const char *function = "ncclCommInitAll";
+  Expected<const RealLibrary *> real = RealLibrary::find();
+  Status status = real.ok() ? checkPointer(comms, "comm") : real.status();
+  if (status.ok())
+    status = checkDevices(ndev, devices);
+  if (status.code() == StatusCode::failedPrecondition && *real)
+    return (*real)->createAll(comms, ndev, devices, status.message().c_str());
+  Expected<Secret> secret = status.ok() ? Secret::make() : status;
+  if (!secret.ok())
+    return reject(function, secret.status());
+  startGroup();
+  for (int rank = 0; rank < ndev; ++rank) {
+    CommOptions options;
+    options.rank = static_cast<uint32_t>(rank);
+    options.numRanks = static_cast<uint32_t>(ndev);
+    options.secret = *secret;
+    options.device = deviceKind();
+    options.deviceIndex = devices ? devices[rank] : rank;
+    // Collected: the group runs it.
+    (void)create(function, &comms[rank], options);
+  }
+  ncclResult_t result = endGroup(function);
+  for (int rank = 0; result != ncclSuccess && rank < ndev; ++rank)
+    if (comms[rank])
+      discard(&comms[rank]);
+  return result;
+}

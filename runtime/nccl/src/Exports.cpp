@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Exports.cpp - The functions that the library exports ---------------===//
+//
+// Every function of the table, by NCCL's name and by that for profilers: Iris'
+// or, with IRIS_NCCL=off and for its communicators, the real library's.
+#include "Api.h"
+#include "RealLibrary.h"
+#include "Result.h"
+
+#include <type_traits>
+
+using namespace iris::nccl;
+using namespace iris::rt;
+
+/// The communicator among the arguments of a call; null without one.
+template <typename... Arguments>
+static ncclComm_t commOf(Arguments... arguments) {
+  ncclComm_t comm = nullptr;
+  [[maybe_unused]] auto look = [&](auto argument) {
+    if constexpr (std::is_same_v<decltype(argument), ncclComm_t>)
+      comm = argument;
+  };
+  (look(arguments), ...);
+  return comm;
+}
+
+/// The real library's function.
+template <typename Function>
+static Expected<Function> realFunction(const char *name,
+                                       Function RealLibrary::*function) {
+  IRISRT_ASSIGN_OR_RETURN(const RealLibrary *real, RealLibrary::find());
+  if (!real)
+    return Status(StatusCode::failedPrecondition,
+                  "IRIS_NCCL=off needs the absolute path of NCCL or RCCL in "
+                  "IRIS_NCCL_LIBRARY");
+  if (!(real->*function))
+    return makeStatus(StatusCode::failedPrecondition,
+                      "the library of IRIS_NCCL_LIBRARY has no %s", name);
+  return real->*function;
+}
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+#define IRIS_NCCL_FUNCTION(name, parameters, arguments)                        \
+  ncclResult_t name parameters {                                               \
+    if (!RealLibrary::servesAll() && !RealLibrary::serves(commOf arguments))   \
+      return api::name arguments;                                              \
+    auto real = realFunction(#name, &RealLibrary::name);                       \
+    return real.ok() ? (*real)arguments : finish(#name, real.status());        \
+  }                                                                            \
+  ncclResult_t p##name parameters { return ::name arguments; }
+#include "iris-nccl/functions.inc"
+#undef IRIS_NCCL_FUNCTION
+
+const char *ncclGetErrorString(ncclResult_t result) {
+  return resultText(result);
+}
+const char *pncclGetErrorString(ncclResult_t result) {
+  return resultText(result);
+}
+const char *ncclGetLastError(ncclComm_t comm) {
+  if (RealLibrary::servesAll() || RealLibrary::serves(comm)) {
+    auto real =
+        realFunction("ncclGetLastError", &RealLibrary::ncclGetLastError);
+    if (real.ok())
+      return (*real)(comm);
+  }
+  return lastError();
+}
+const char *pncclGetLastError(ncclComm_t comm) {
+  return ncclGetLastError(comm);
+}
+/// NCCL forgets here what it read of the environment; Iris reads it once.
+void ncclResetDebugInit(void) {}
+void pncclResetDebugInit(void) {}
+
+} // extern "C"
+#pragma GCC visibility pop

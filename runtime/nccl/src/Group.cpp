@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Group.cpp - Group calls --------------------------------------------===//
+#include "Group.h"
+
+#include <algorithm>
+#include <vector>
+
+using namespace iris::nccl;
+using namespace iris::rt;
+
+namespace {
+/// The group of a thread.
+struct CallGroup {
+  size_t depth = 0;
+  std::vector<Task> tasks;
+  /// The first call that was rejected; the group then runs nothing.
+  Status error;
+};
+
+/// The tasks of one communicator.
+struct Bundle {
+  std::shared_ptr<ncclComm> comm;
+  std::vector<Worker::Job> jobs;
+  std::vector<Operation> operations;
+
+  /// Jobs come first: they create communicators.
+  Status run() const {
+    for (const Worker::Job &job : jobs)
+      IRISRT_RETURN_IF_ERROR(job());
+    return operations.empty() ? Status::success() : comm->run(operations);
+  }
+};
+} // namespace
+
+static CallGroup &group() {
+  static thread_local CallGroup group;
+  return group;
+}
+
+static std::vector<Bundle> bundle(std::vector<Task> tasks) {
+  std::vector<Bundle> bundles;
+  for (Task &task : tasks) {
+    auto found =
+        std::find_if(bundles.begin(), bundles.end(), [&](const Bundle &bundle) {
+          return bundle.comm == task.comm;
+        });
+    if (found == bundles.end()) {
+      bundles.push_back({task.comm, {}, {}});
+      found = std::prev(bundles.end());
+    }
+    if (task.job)
+      found->jobs.push_back(std::move(task.job));
+    else
+      found->operations.push_back(task.operation);
+  }
+  return bundles;
+}
+
+/// Runs the bundles at once, because each may wait for the others.
+static ncclResult_t run(const char *function, std::vector<Bundle> bundles) {
+  if (bundles.size() == 1 && bundles[0].comm->options.isBlocking)
+    return finish(function, bundles[0].run());
+  std::vector<std::shared_ptr<ncclComm>> comms;
+  Status started;
+  bool isInProgress = false;
+  for (Bundle &bundle : bundles) {
+    std::shared_ptr<ncclComm> comm = bundle.comm;
+    started = comm->worker.start(
+        [bundle = std::move(bundle)] { return bundle.run(); });
+    if (!started.ok())
+      break;
+    isInProgress = isInProgress || !comm->options.isBlocking;
+    if (comm->options.isBlocking)
+      comms.push_back(std::move(comm));
+  }
+  Status status = started;
+  for (const std::shared_ptr<ncclComm> &comm : comms) {
+    Status ended = comm->worker.wait();
+    if (status.ok())
+      status = ended;
+  }
+  if (!status.ok())
+    return finish(function, status);
+  return isInProgress ? ncclInProgress : ncclSuccess;
+}
+
+ncclResult_t iris::nccl::submit(const char *function, Task task) {
+  if (group().depth > 0) {
+    group().tasks.push_back(std::move(task));
+    return ncclSuccess;
+  }
+  std::vector<Task> alone;
+  alone.push_back(std::move(task));
+  return run(function, bundle(std::move(alone)));
+}
+
+ncclResult_t iris::nccl::reject(const char *function, const Status &status) {
+  if (group().depth > 0 && group().error.ok())
+    group().error = status;
+  return finish(function, status);
+}
+
+void iris::nccl::startGroup() { ++group().depth; }
+
+/// Ends the group; its tasks, or the error that it ends with.
+static Expected<std::vector<Task>> leaveGroup() {
+  CallGroup &mine = group();
+  if (mine.depth == 0)
+    return Status(StatusCode::failedPrecondition,
+                  "there is no group; expected ncclGroupStart before");
+  if (--mine.depth > 0)
+    return std::vector<Task>();
+  std::vector<Task> tasks = std::exchange(mine.tasks, {});
+  Status error = std::exchange(mine.error, Status::success());
+  if (error.ok())
+    return tasks;
+  for (const Task &task : tasks)
+    if (task.drop)
+      task.drop();
+  return error;
+}
+
+ncclResult_t iris::nccl::endGroup(const char *function) {
+  Expected<std::vector<Task>> tasks = leaveGroup();
+  if (!tasks.ok())
+    return finish(function, tasks.status());
+  return tasks->empty() ? ncclSuccess : run(function, bundle(tasks.take()));
+}
+
+Status iris::nccl::dropGroup() {
+  if (group().depth == 1 && group().error.ok())
+    group().error = Status(StatusCode::aborted, "dropped");
+  Status status = leaveGroup().status();
+  return status.code() == StatusCode::aborted ? Status::success() : status;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Session.h - A communicator's rank in its world -----------*- C++ -*-===//
+#ifndef IRIS_NCCL_SESSION_H
+#define IRIS_NCCL_SESSION_H
+
+#include "iris/ccl/Communicator.h"
+#include "iris/rt/World.h"
+
+#include <memory>
+#include <string>
+
+namespace iris::nccl {
+
+/// The world of a communicator, which has no other ranks than those of the
+/// communicator.
+struct Session {
+  std::unique_ptr<rt::World> world;
+  std::unique_ptr<ccl::Communicator> collectives;
+  /// For exchanges of the ranks' host threads.
+  uint32_t channel = 0;
+
+  /// Joins the other ranks. Collective.
+  static rt::Expected<Session> open(const rt::WorldOptions &options);
+  /// Leaves the world. Collective unless the world has failed.
+  rt::Status end();
+};
+
+/// Counts the ranks of one job in this process. A thread may drive several of
+/// them and destroy one after the other, but a world ends only together with
+/// those of its peers: the last one ends them all.
+class LocalRanks {
+public:
+  /// Adds a rank, before it joins.
+  static void add(const std::string &job);
+  /// Ends a rank's session, now or with the last one of this process.
+  /// \return the first error of the sessions that end
+  static rt::Status end(const std::string &job, Session session);
+  /// Removes a rank whose session has ended by itself.
+  static void remove(const std::string &job);
+};
+
+} // namespace iris::nccl
+
+#endif // IRIS_NCCL_SESSION_H

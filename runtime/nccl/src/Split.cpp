@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Split.cpp - Communicators from parts of another one ----------------===//
+#include "Api.h"
+#include "Config.h"
+#include "Group.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace iris::nccl;
+using namespace iris::rt;
+
+/// Checks the arguments that ncclCommSplit and ncclCommShrink share.
+static Expected<std::shared_ptr<ncclComm>>
+checkParent(ncclComm_t handle, ncclComm_t *child, const ncclConfig_t *config) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<ncclComm> comm,
+                          ncclComm::find(handle));
+  IRISRT_RETURN_IF_ERROR(checkPointer(child, "newcomm"));
+  IRISRT_RETURN_IF_ERROR(readBlocking(config, true).status());
+  return comm;
+}
+
+/// A child of the parent; its rank and secret are to be filled in.
+static Expected<CommOptions> childOptions(const ncclComm &parent,
+                                          const ncclConfig_t *config) {
+  CommOptions options = parent.options;
+  IRISRT_ASSIGN_OR_RETURN(options.isBlocking,
+                          readBlocking(config, parent.options.isBlocking));
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Split
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a rank tells the others.
+struct SplitEntry {
+  int32_t color = NCCL_SPLIT_NOCOLOR;
+  int32_t key = 0;
+  /// That of the child in which this rank comes first.
+  Secret secret;
+};
+} // namespace
+
+/// The child of this rank's color, or none without a color.
+static Expected<std::optional<CommOptions>>
+splitOptions(ncclComm &parent, int color, int key, CommOptions options) {
+  SplitEntry mine;
+  mine.color = color;
+  mine.key = key;
+  IRISRT_ASSIGN_OR_RETURN(mine.secret, Secret::make());
+  IRISRT_ASSIGN_OR_RETURN(
+      std::vector<std::string> texts,
+      parent.exchange(
+          std::string(reinterpret_cast<const char *>(&mine), sizeof(mine))));
+  if (color == NCCL_SPLIT_NOCOLOR)
+    return std::optional<CommOptions>();
+  /// The ranks of this color, by key and rank.
+  std::vector<std::pair<int32_t, uint32_t>> ranks;
+  std::vector<SplitEntry> entries(texts.size());
+  for (uint32_t rank = 0; rank < texts.size(); ++rank) {
+    if (texts[rank].size() != sizeof(SplitEntry))
+      return makeStatus(StatusCode::failedPrecondition,
+                        "rank %u does not split the communicator", rank);
+    std::memcpy(&entries[rank], texts[rank].data(), sizeof(SplitEntry));
+    if (entries[rank].color == color)
+      ranks.push_back({entries[rank].key, rank});
+  }
+  std::sort(ranks.begin(), ranks.end());
+  options.numRanks = static_cast<uint32_t>(ranks.size());
+  for (uint32_t i = 0; i < ranks.size(); ++i)
+    if (ranks[i].second == parent.options.rank)
+      options.rank = i;
+  options.secret = entries[ranks[0].second].secret;
+  return std::optional<CommOptions>(options);
+}
+
+/// Creates the child on the parent's thread, because its ranks are known only
+/// after an exchange.
+static Status split(ncclComm &parent, int color, int key,
+                    const CommOptions &options, ncclComm_t *child) {
+  IRISRT_ASSIGN_OR_RETURN(std::optional<CommOptions> chosen,
+                          splitOptions(parent, color, key, options));
+  if (!chosen)
+    return Status::success();
+  std::shared_ptr<ncclComm> comm = ncclComm::make(*chosen);
+  Status status = comm->open();
+  if (status.ok())
+    *child = comm.get();
+  else
+    ncclComm::take(comm.get()).status().ignore("it was made above");
+  return status;
+}
+
+ncclResult_t api::ncclCommSplit(ncclComm_t handle, int color, int key,
+                                ncclComm_t *child, ncclConfig_t *config) {
+  const char *function = "ncclCommSplit";
+  auto make = [&]() -> Expected<Task> {
+    IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<ncclComm> parent,
+                            checkParent(handle, child, config));
+    IRISRT_RETURN_IF_ERROR(parent->checkUsable());
+    if (color < 0 && color != NCCL_SPLIT_NOCOLOR)
+      return makeStatus(StatusCode::invalidArgument,
+                        "color %d; expected at least 0, or NCCL_SPLIT_NOCOLOR",
+                        color);
+    IRISRT_ASSIGN_OR_RETURN(CommOptions options, childOptions(*parent, config));
+    *child = nullptr;
+    Task task;
+    task.comm = parent;
+    task.job = [parent = parent.get(), color, key, options, child] {
+      return split(*parent, color, key, options, child);
+    };
+    return task;
+  };
+  Expected<Task> task = make();
+  return task.ok() ? submit(function, task.take())
+                   : reject(function, task.status());
+}
+
+//===----------------------------------------------------------------------===//
+// Shrink
+//===----------------------------------------------------------------------===//
+
+/// The ranks that remain, and this rank's index among them.
+static Expected<std::vector<uint32_t>>
+remainingRanks(const ncclComm &parent, const int *excluded, int numExcluded) {
+  const uint32_t size = parent.options.numRanks;
+  std::vector<bool> isExcluded(size);
+  if (numExcluded < 1)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%d ranks to exclude; expected at least one",
+                      numExcluded);
+  IRISRT_RETURN_IF_ERROR(checkPointer(excluded, "excludeRanksList"));
+  for (int i = 0; i < numExcluded; ++i) {
+    if (excluded[i] < 0 || static_cast<uint32_t>(excluded[i]) >= size)
+      return makeStatus(StatusCode::invalidArgument,
+                        "excluded rank %d; expected 0 to %u", excluded[i],
+                        size - 1);
+    isExcluded[static_cast<size_t>(excluded[i])] = true;
+  }
+  if (isExcluded[parent.options.rank])
+    return makeStatus(StatusCode::invalidArgument,
+                      "rank %u excludes itself; expected a call of the ranks "
+                      "that remain only",
+                      parent.options.rank);
+  std::vector<uint32_t> ranks;
+  for (uint32_t rank = 0; rank < size; ++rank)
+    if (!isExcluded[rank])
+      ranks.push_back(rank);
+  return ranks;
+}
+
+/// The remaining ranks agree on a secret without an exchange: excluded ranks,
+/// which may be dead, would have to forward it.
+static CommOptions shrunkOptions(ncclComm &parent, CommOptions options,
+                                 const std::vector<uint32_t> &ranks) {
+  std::string purpose = "shrink";
+  for (uint32_t rank : ranks)
+    purpose += " " + std::to_string(rank);
+  options.secret = parent.nextSecret(purpose);
+  options.numRanks = static_cast<uint32_t>(ranks.size());
+  auto found = std::find(ranks.begin(), ranks.end(), parent.options.rank);
+  options.rank = static_cast<uint32_t>(found - ranks.begin());
+  return options;
+}
+
+ncclResult_t api::ncclCommShrink(ncclComm_t handle, int *excluded,
+                                 int numExcluded, ncclComm_t *child,
+                                 ncclConfig_t *config, int flags) {
+  const char *function = "ncclCommShrink";
+  auto make = [&]() -> Expected<Task> {
+    IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<ncclComm> parent,
+                            checkParent(handle, child, config));
+    if (flags != NCCL_SHRINK_DEFAULT && flags != NCCL_SHRINK_ABORT)
+      return makeStatus(StatusCode::invalidArgument,
+                        "flags of 0x%x; expected NCCL_SHRINK_DEFAULT or "
+                        "NCCL_SHRINK_ABORT",
+                        flags);
+    IRISRT_ASSIGN_OR_RETURN(std::vector<uint32_t> ranks,
+                            remainingRanks(*parent, excluded, numExcluded));
+    // Without the flag, the parent works and stays in use.
+    if (flags == NCCL_SHRINK_DEFAULT)
+      IRISRT_RETURN_IF_ERROR(parent->checkUsable());
+    else
+      parent->stop(Lifetime::revoked);
+    IRISRT_ASSIGN_OR_RETURN(CommOptions options, childOptions(*parent, config));
+    std::shared_ptr<ncclComm> comm =
+        ncclComm::make(shrunkOptions(*parent, options, ranks));
+    *child = comm.get();
+    Task task;
+    task.comm = comm;
+    task.drop = [child] {
+      ncclComm::take(*child).status().ignore("the caller has destroyed it");
+      *child = nullptr;
+    };
+    task.job = [comm, drop = task.drop] {
+      Status status = comm->open();
+      if (!status.ok() && comm->options.isBlocking)
+        drop();
+      return status;
+    };
+    return task;
+  };
+  Expected<Task> task = make();
+  return task.ok() ? submit(function, task.take())
+                   : reject(function, task.status());
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Stands for NCCL behind IRIS_NCCL_LIBRARY: every function records that it was
+// called, and creation returns a handle that is none of Iris'.
+#include <nccl.h>
+
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+/// The names of the functions that were called.
+static std::string &calls() {
+  static std::string text;
+  return text;
+}
+
+template <typename T>
+static void fill(T argument) {
+  if constexpr (std::is_same_v<T, ncclComm_t *>)
+    *argument = reinterpret_cast<ncclComm_t>(0x1230);
+  if constexpr (std::is_same_v<T, int *>)
+    *argument = 29999;
+}
+
+template <typename... Arguments>
+static ncclResult_t record(const char *name, Arguments... arguments) {
+  calls() += std::string(name) + " ";
+  (fill(arguments), ...);
+  return ncclSuccess;
+}
+
+/// The arguments of a call, to be passed with its name.
+template <typename... Arguments>
+static auto listOf(Arguments... arguments) {
+  return [=](const char *name) { return record(name, arguments...); };
+}
+
+#pragma GCC visibility push(default)
+extern "C" {
+#define IRIS_NCCL_FUNCTION(name, parameters, arguments)                        \
+  ncclResult_t name parameters { return listOf arguments(#name); }
+#include "functions.inc"
+#undef IRIS_NCCL_FUNCTION
+
+const char *ncclGetErrorString(ncclResult_t) { return "fake"; }
+/// Returns what was called, so that tests need no other function.
+const char *ncclGetLastError(ncclComm_t) { return calls().c_str(); }
+}
+#pragma GCC visibility pop

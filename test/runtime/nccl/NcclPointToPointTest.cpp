@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sends and receives of NCCL's API, alone and in groups.
+#include "nccl/NcclRanks.h"
+
+#include "support/Hash.h"
+
+#include "iris/rt/HostStream.h"
+
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+/// What `from` sends to `to`.
+static std::vector<int64_t> message(int from, int to, uint64_t count,
+                                    uint64_t seed) {
+  std::vector<int64_t> data(count);
+  for (uint64_t i = 0; i < count; ++i)
+    data[i] = static_cast<int64_t>(
+        hash(static_cast<uint64_t>(from * 8 + to), i, seed));
+  return data;
+}
+
+/// Elements that `from` sends to `to`: 0 for some pairs.
+static uint64_t raggedCount(int from, int to, uint64_t seed) {
+  uint64_t h =
+      hash(static_cast<uint64_t>(from), static_cast<uint64_t>(to), seed);
+  return h % 4 == 0 ? 0 : h / 4 % (h % 3 ? 3000 : 40000);
+}
+
+class NcclPointToPoint : public NcclRanksTest {};
+NCCL_ON_RANKS(NcclPointToPoint, 1, 2, 3, 4, 8);
+
+/// All ranks send first: more than fits between two ranks at once.
+TEST_P(NcclPointToPoint, Ring) {
+  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+              const int next = (rank.rank + 1) % rank.size;
+              const int previous = (rank.rank + rank.size - 1) % rank.size;
+              for (uint64_t count : {1, 1000, 1 << 19}) {
+                std::vector<int64_t> in =
+                    message(rank.rank, next, count, count);
+                std::vector<int64_t> out(count);
+                NCCL_TRY(ncclGroupStart());
+                NCCL_TRY(ncclSend(in.data(), count, ncclInt64, next, rank.comm,
+                                  nullptr));
+                NCCL_TRY(ncclRecv(out.data(), count, ncclInt64, previous,
+                                  rank.comm, nullptr));
+                NCCL_TRY(ncclGroupEnd());
+                RANK_CHECK(out == message(previous, rank.rank, count, count));
+              }
+              return "";
+            }));
+}
+
+/// Every pair, in an order that differs on each rank, and two messages for
+/// some, on two streams.
+TEST_P(NcclPointToPoint, RaggedAllToAll) {
+  EXPECT_EQ(
+      "", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+        RANK_ASSIGN(void *made, createHostStream());
+        auto *stream = static_cast<cudaStream_t>(made);
+        for (uint64_t seed = 1; seed <= 3; ++seed) {
+          std::vector<std::vector<int64_t>> in, out;
+          std::vector<int> from;
+          NCCL_TRY(ncclGroupStart());
+          for (int k = 0; k < 2 * rank.size; ++k) {
+            // Receives in the opposite order of the sends.
+            const int to = k % rank.size;
+            const int source = rank.size - 1 - to;
+            const uint64_t round = seed + (k < rank.size ? 0 : 8);
+            in.push_back(message(rank.rank, to,
+                                 raggedCount(rank.rank, to, round), round));
+            out.push_back(
+                std::vector<int64_t>(raggedCount(source, rank.rank, round)));
+            from.push_back(source);
+            NCCL_TRY(ncclSend(in.back().data(), in.back().size(), ncclInt64, to,
+                              rank.comm, stream));
+            NCCL_TRY(ncclRecv(out.back().data(), out.back().size(), ncclInt64,
+                              source, rank.comm, stream));
+          }
+          NCCL_TRY(ncclGroupEnd());
+          RANK_TRY(synchronizeHostStream(made));
+          for (size_t k = 0; k < out.size(); ++k)
+            RANK_CHECK(out[k] == message(from[k], rank.rank, out[k].size(),
+                                         seed + 8 * (k >= static_cast<size_t>(
+                                                              rank.size))));
+        }
+        RANK_TRY(destroyHostStream(made));
+        return "";
+      }));
+}
+
+/// Without a group, one rank sends and another one receives.
+TEST_P(NcclPointToPoint, Chain) {
+  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+              constexpr uint64_t count = 30000;
+              std::vector<int64_t> data = message(0, 1, count, 5);
+              std::vector<int64_t> mine(count);
+              if (rank.rank == 0)
+                mine = data;
+              else
+                NCCL_TRY(ncclRecv(mine.data(), count, ncclInt64, rank.rank - 1,
+                                  rank.comm, nullptr));
+              if (rank.rank + 1 < rank.size)
+                NCCL_TRY(ncclSend(mine.data(), count, ncclInt64, rank.rank + 1,
+                                  rank.comm, nullptr));
+              RANK_CHECK(mine == data);
+              return "";
+            }));
+}
+
+class NcclPointToPointOfTwo : public NcclRanksTest {};
+NCCL_ON_RANKS(NcclPointToPointOfTwo, 2);
+
+TEST_P(NcclPointToPointOfTwo, Misuse) {
+  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+              int64_t data[4] = {};
+              NCCL_EXPECT(ncclInvalidArgument,
+                          ncclSend(data, 4, ncclInt64, 2, rank.comm, nullptr));
+              NCCL_EXPECT(ncclInvalidArgument,
+                          ncclRecv(data, 4, ncclInt64, -1, rank.comm, nullptr));
+              NCCL_EXPECT(ncclInvalidArgument,
+                          ncclSend(nullptr, 4, ncclInt64, 1 - rank.rank,
+                                   rank.comm, nullptr));
+              // To itself, without a receive.
+              NCCL_EXPECT(
+                  ncclInvalidArgument,
+                  ncclSend(data, 4, ncclInt64, rank.rank, rank.comm, nullptr));
+              // Collectives and transfers in one group.
+              int64_t sum = rank.rank, other = -1;
+              NCCL_TRY(ncclGroupStart());
+              NCCL_TRY(ncclSend(&sum, 1, ncclInt64, 1 - rank.rank, rank.comm,
+                                nullptr));
+              NCCL_TRY(ncclAllReduce(&sum, &sum, 1, ncclInt64, ncclSum,
+                                     rank.comm, nullptr));
+              NCCL_TRY(ncclRecv(&other, 1, ncclInt64, 1 - rank.rank, rank.comm,
+                                nullptr));
+              NCCL_TRY(ncclGroupEnd());
+              RANK_CHECK(sum == 1 && other == 1); // the transfer is last
+              return "";
+            }));
+}

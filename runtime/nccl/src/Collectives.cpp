@@ -42,7 +42,13 @@ static Expected<Operation> operationOf(const ncclComm &comm,
   call.count = arguments.count;
   IRISRT_ASSIGN_OR_RETURN(call.dtype, typeOf(arguments.type));
   if (reduces(call.op)) {
-    IRISRT_ASSIGN_OR_RETURN(call.reduce, reductionOf(arguments.reduction));
+    if (arguments.reduction >= ncclNumOps) {
+      IRISRT_ASSIGN_OR_RETURN(
+          operation.factor,
+          comm.scaling.find(arguments.reduction - ncclNumOps, call.dtype));
+    } else {
+      IRISRT_ASSIGN_OR_RETURN(call.reduce, reductionOf(arguments.reduction));
+    }
     IRISRT_RETURN_IF_ERROR(checkFloat8(call.dtype, comm.options.device.kind));
   }
   if (arguments.root < 0 ||

@@ -111,6 +111,7 @@ Status ncclComm::open() {
   }
   session_ = session.take();
   IRISRT_ASSIGN_OR_RETURN(last_, session_.world->createEvent());
+  IRISRT_RETURN_IF_ERROR(scaling.open(*session_.world));
   if (lifetime_ == Lifetime::aborted) // while it joined
     session_.world->fail(
         Status(StatusCode::aborted, "ncclCommAbort was called"));
@@ -278,7 +279,10 @@ Status ncclComm::runCollective(const Operation &operation) {
   ccl::Call call = operation.call;
   call.stream = stream;
   // A call that fails may have enqueued a part of its work.
-  Status status = session_.collectives->run(call);
+  Status status = operation.factor == 0
+                      ? session_.collectives->run(call)
+                      : scaling.run(*session_.world, *session_.collectives,
+                                    call, operation.factor);
   Status left = leave(operation.stream, stream);
   return status.ok() ? left : status;
 }
@@ -324,6 +328,12 @@ Status ncclComm::run(const std::vector<Operation> &operations) {
   if (!transfers.empty())
     IRISRT_RETURN_IF_ERROR(runPointToPoint(transfers));
   return waits ? session_.world->synchronize() : Status::success();
+}
+
+Expected<int> ncclComm::addFactor(ccl::DType dtype, const void *value) {
+  std::lock_guard<std::mutex> running(runMutex_);
+  IRISRT_RETURN_IF_ERROR(checkInUse());
+  return scaling.add(*session_.world, dtype, value);
 }
 
 Expected<std::vector<std::string>> ncclComm::exchange(const std::string &mine) {

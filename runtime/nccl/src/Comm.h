@@ -5,6 +5,7 @@
 
 #include "PointToPoint.h"
 #include "Result.h"
+#include "Scaling.h"
 #include "Secret.h"
 #include "Session.h"
 #include "Worker.h"
@@ -35,6 +36,8 @@ struct Operation {
   /// Its stream is unused: `stream` is the caller's.
   ccl::Call call;
   void *stream = nullptr;
+  /// The address of a factor of the input; 0: none.
+  uint64_t factor = 0;
 
   bool isPointToPoint() const {
     return call.op == ccl::Op::send || call.op == ccl::Op::recv;
@@ -98,8 +101,12 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   iris::rt::Status removeRegistration(iris::nccl::Registration::Kind kind,
                                       const void *handle);
 
+  /// Makes a reduction whose input has a factor, in memory of the host.
+  iris::rt::Expected<int> addFactor(iris::ccl::DType dtype, const void *value);
+
   const iris::nccl::CommOptions options;
   iris::nccl::Worker worker;
+  iris::nccl::Scaling scaling;
 
 private:
   iris::rt::Status checkInUse() const;

@@ -2,27 +2,49 @@
 //===- Reductions.cpp - Reductions of the caller --------------------------===//
 #include "Api.h"
 #include "Comm.h"
+#include "Types.h"
 
 using namespace iris::nccl;
 using namespace iris::rt;
 
-ncclResult_t api::ncclRedOpCreatePreMulSum(ncclRedOp_t *, void *,
-                                           ncclDataType_t,
-                                           ncclScalarResidence_t,
-                                           ncclComm_t handle) {
-  Status status = ncclComm::find(handle).status();
-  if (status.ok())
-    status = Status(StatusCode::failedPrecondition,
-                    "Iris does not serve sums with factors; scale the input "
-                    "and use ncclSum");
-  return finish("ncclRedOpCreatePreMulSum", status);
+static Status create(ncclRedOp_t *op, void *scalar, ncclDataType_t type,
+                     ncclScalarResidence_t residence, ncclComm_t handle) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<ncclComm> comm,
+                          ncclComm::find(handle));
+  IRISRT_RETURN_IF_ERROR(checkPointer(op, "op"));
+  IRISRT_RETURN_IF_ERROR(checkPointer(scalar, "scalar"));
+  IRISRT_RETURN_IF_ERROR(comm->checkUsable());
+  IRISRT_ASSIGN_OR_RETURN(iris::ccl::DType dtype, typeOf(type));
+  int number = 0;
+  if (residence == ncclScalarHostImmediate) {
+    IRISRT_ASSIGN_OR_RETURN(number, comm->addFactor(dtype, scalar));
+  } else if (residence == ncclScalarDevice) {
+    number =
+        comm->scaling.addFromDevice(dtype, reinterpret_cast<uint64_t>(scalar));
+  } else {
+    return makeStatus(StatusCode::invalidArgument,
+                      "%d is no residence; expected ncclScalarDevice or "
+                      "ncclScalarHostImmediate",
+                      static_cast<int>(residence));
+  }
+  *op = static_cast<ncclRedOp_t>(ncclNumOps + number);
+  return Status::success();
 }
 
-ncclResult_t api::ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t handle) {
-  Status status = ncclComm::find(handle).status();
-  if (status.ok())
-    status = makeStatus(StatusCode::invalidArgument,
-                        "%d is no reduction of ncclRedOpCreatePreMulSum",
-                        static_cast<int>(op));
-  return finish("ncclRedOpDestroy", status);
+ncclResult_t api::ncclRedOpCreatePreMulSum(ncclRedOp_t *op, void *scalar,
+                                           ncclDataType_t type,
+                                           ncclScalarResidence_t residence,
+                                           ncclComm_t comm) {
+  return finish("ncclRedOpCreatePreMulSum",
+                create(op, scalar, type, residence, comm));
+}
+
+static Status destroy(ncclRedOp_t op, ncclComm_t handle) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<ncclComm> comm,
+                          ncclComm::find(handle));
+  return comm->scaling.remove(static_cast<int>(op) - ncclNumOps);
+}
+
+ncclResult_t api::ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm) {
+  return finish("ncclRedOpDestroy", destroy(op, comm));
 }

@@ -41,7 +41,8 @@ class Problem(Structure):
                 ("hasScale", c_int32), ("activation", c_int32),
                 *((name, c_char_p) for name in NAMES),
                 *((name, c_int64) for name in NUMBERS),
-                ("cacheDirectory", c_char_p), ("compiler", c_char_p)]
+                ("cacheDirectory", c_char_p), ("compiler", c_char_p),
+                ("tuning", c_int32), ("tuningLimitMs", c_double)]
 
 
 def memref(element, tensor):

@@ -114,8 +114,12 @@ Expected<MatmulTiming> MatmulRun::run(const MatmulCase &each) {
   }
   IRISRT_RETURN_IF_ERROR(
       world.zero(at.c, data.resultBytes(), measurement.stream()));
-  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<ccl::Matmul> matmul,
-                          ccl::Matmul::create(world, each.problem));
+  // Exactly this config, which the case names.
+  ccl::MatmulTuning tuning;
+  tuning.level = rt::TuneLevel::off;
+  IRISRT_ASSIGN_OR_RETURN(
+      std::unique_ptr<ccl::Matmul> matmul,
+      ccl::Matmul::create(world, each.problem, nullptr, tuning));
   Expected<MatmulTiming> timing =
       measureOn(measurement, *matmul, each, data, at);
   IRISRT_RETURN_IF_ERROR(matmul->destroy());

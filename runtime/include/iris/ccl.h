@@ -303,6 +303,15 @@ typedef enum IrisCclActivation {
   IRISCCL_GELU = 2
 } IrisCclActivation;
 
+/* How much is measured on the device to select the config: TuneLevel of
+ * iris/rt/Env.h. */
+typedef enum IrisCclTuning {
+  IRISCCL_TUNE_DEFAULT = 0, /* IRIS_TUNE, else quick on GPUs, off on the host */
+  IRISCCL_TUNE_OFF = 1,
+  IRISCCL_TUNE_QUICK = 2,
+  IRISCCL_TUNE_FULL = 3
+} IrisCclTuning;
+
 /* Zero everything but structBytes, kind, m, n, k, element and result for the
  * defaults. Equal on all ranks. m, n and k are the sizes of one rank. */
 typedef struct IrisCclMatmulProblem {
@@ -337,6 +346,10 @@ typedef struct IrisCclMatmulProblem {
    * from the environment. */
   const char *cacheDirectory;
   const char *compiler;
+  /* How open fields of the config are selected, and the maximum time of the
+   * measurement in milliseconds without compilation; 0: that of the level. */
+  IrisCclTuning tuning;
+  double tuningLimitMs;
 } IrisCclMatmulProblem;
 
 /* The handle of a matmul. */
@@ -386,8 +399,9 @@ typedef struct IrisCclMatmulConfig {
  * \param config receives the config; its structBytes must be set */
 IRISRT_API IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
                                                    IrisCclMatmulConfig *config);
-/* \return the selected config and the reason, in one line, valid as long as the
- *   matmul; "" for NULL */
+/* \return where the config comes from ("measured", "table" or "model"), the
+ *   config and the reason, in one line, valid as long as the matmul; "" for
+ *   NULL */
 IRISRT_API const char *iriscclMatmulExplain(const IrisCclMatmul *matmul);
 
 #ifdef __cplusplus

@@ -164,6 +164,8 @@ public:
   /// For the control block: coherent at system scope while kernels run.
   virtual Expected<HostVisibleMemory> allocateHostVisible(uint64_t bytes) = 0;
   virtual Status freeHostVisible(const HostVisibleMemory &memory) = 0;
+  /// The bytes of the device's memory that no process has allocated.
+  virtual Expected<uint64_t> freeBytes() = 0;
   /// Allocates small private device memory (tables).
   virtual Expected<uint64_t> allocate(uint64_t bytes) = 0;
   virtual Status free(uint64_t address) = 0;

@@ -28,30 +28,68 @@ Status Agreement::succeeded(const Status &mine) {
   return least(mine.ok() ? Expected<uint64_t>(0) : mine).status();
 }
 
-/// Message format: the status code as one byte, then the number or the error
+/// Message format: the status code as one byte, then the bytes or the error
 /// message.
-Expected<uint64_t> Agreement::least(const Expected<uint64_t> &mine) {
-  std::string text(1, static_cast<char>(mine.status().code()));
-  if (mine.ok())
-    text.append(reinterpret_cast<const char *>(&*mine), sizeof(uint64_t));
-  else
-    text += mine.status().message();
+Expected<std::vector<std::string>> Agreement::gather(const Status &mine,
+                                                     std::string_view bytes) {
+  std::string text(1, static_cast<char>(mine.code()));
+  text += mine.ok() ? bytes : std::string_view(mine.message());
   text.resize(std::min(text.size(), maxContribution));
   IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> all,
                           world_.exchange(group_, channel_, text));
   if (!mine.ok())
     return mine;
-  uint64_t result = *mine;
   for (size_t i = 0; i < all.size(); ++i) {
-    uint64_t peerValue = 0;
-    bool ok = all[i].size() == 1 + sizeof(peerValue) && all[i][0] == 0;
+    bool ok = all[i].size() == 1 + bytes.size() && all[i][0] == 0;
     if (!ok)
-      return makeStatus(all[i].empty() ? StatusCode::internal
-                                       : static_cast<StatusCode>(all[i][0]),
+      return makeStatus(all[i].empty() || all[i][0] == 0
+                            ? StatusCode::internal
+                            : static_cast<StatusCode>(all[i][0]),
                         "rank %u: %s", group_.ranks[i],
-                        all[i].empty() ? "no answer" : all[i].c_str() + 1);
-    std::memcpy(&peerValue, all[i].data() + 1, sizeof(peerValue));
-    result = std::min(result, peerValue);
+                        all[i].size() < 2 ? "no answer" : all[i].c_str() + 1);
+    all[i].erase(0, 1);
+  }
+  return all;
+}
+
+Expected<uint64_t> Agreement::least(const Expected<uint64_t> &mine) {
+  uint64_t result = mine.ok() ? *mine : 0;
+  std::string_view bytes(reinterpret_cast<const char *>(&result),
+                         sizeof(result));
+  IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> all,
+                          gather(mine.status(), bytes));
+  for (const std::string &each : all) {
+    uint64_t value = 0;
+    std::memcpy(&value, each.data(), sizeof(value));
+    result = std::min(result, value);
   }
   return result;
+}
+
+Expected<std::vector<double>>
+Agreement::greatest(const Expected<std::vector<double>> &mine) {
+  std::vector<double> result;
+  if (mine.ok())
+    result = *mine;
+  std::string_view bytes(reinterpret_cast<const char *>(result.data()),
+                         result.size() * sizeof(double));
+  IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> all,
+                          gather(mine.status(), bytes));
+  for (const std::string &each : all)
+    for (size_t i = 0; i < result.size(); ++i) {
+      double value = 0;
+      std::memcpy(&value, each.data() + i * sizeof(value), sizeof(value));
+      result[i] = std::max(result[i], value);
+    }
+  return result;
+}
+
+Expected<std::vector<std::string>> Agreement::all(const std::string &mine) {
+  return world_.exchange(group_, channel_, mine.substr(0, maxContribution));
+}
+
+Expected<std::string> Agreement::first(const std::string &mine) {
+  std::string text = group_.index == 0 ? mine.substr(0, maxContribution) : "";
+  IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> texts, all(text));
+  return texts[0];
 }

@@ -6,6 +6,7 @@
 #include "iris/rt/World.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace iris::ccl {
@@ -29,7 +30,24 @@ public:
   /// Like succeeded(), for ranks that also pass a number. Returns the minimum.
   rt::Expected<uint64_t> least(const rt::Expected<uint64_t> &mine);
 
+  /// The same for several numbers, at most 100 of them and as many on every
+  /// rank. Returns the maximum of each.
+  rt::Expected<std::vector<double>>
+  greatest(const rt::Expected<std::vector<double>> &mine);
+
+  /// Returns the texts of all ranks, at most 1024 bytes each.
+  rt::Expected<std::vector<std::string>> all(const std::string &mine);
+
+  /// Returns the text of the group's first rank, at most 1024 bytes, on all of
+  /// them. What other ranks pass is ignored.
+  rt::Expected<std::string> first(const std::string &mine);
+
 private:
+  /// Gathers a status, and the bytes of ranks whose status is success. Fails on
+  /// all ranks if one of them failed.
+  rt::Expected<std::vector<std::string>> gather(const rt::Status &mine,
+                                                std::string_view bytes);
+
   rt::World &world_;
   const rt::Group &group_;
   uint32_t channel_;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- DiskCache.cpp - Kernel packages on disk ----------------------------===//
+//===- DiskCache.cpp - Files that can be made again -----------------------===//
 #include "ccl/DiskCache.h"
 
 #include "core/Files.h"
 #include "core/Log.h"
 #include "iris/rt/Package.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +22,9 @@
 using namespace iris::ccl;
 using namespace iris::rt;
 
-static const char entrySuffix[] = ".iris";
+const DiskCache::Contents DiskCache::kernels = {
+    "kernel cache", "compiled again", ".iris", Package::maxBytes};
+
 static const char temporarySuffix[] = ".part";
 /// Older temporary files were left by a killed process.
 static constexpr time_t abandonedSeconds = 3600;
@@ -29,22 +34,37 @@ static bool endsWith(std::string_view text, std::string_view end) {
          text.substr(text.size() - end.size()) == end;
 }
 
+/// XXH3-128 over each string and its length.
+std::string DiskCache::keyOf(const std::vector<std::string> &parts) {
+  std::string bytes;
+  for (const std::string &part : parts) {
+    uint64_t size = part.size();
+    bytes.append(reinterpret_cast<const char *>(&size), sizeof(size));
+    bytes += part;
+  }
+  XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return formatString("%016llx%016llx",
+                      static_cast<unsigned long long>(hash.high64),
+                      static_cast<unsigned long long>(hash.low64));
+}
+
 Expected<DiskCache> DiskCache::open(const std::string &directory,
-                                    uint64_t maxBytes) {
+                                    uint64_t maxBytes,
+                                    const Contents &contents) {
   IRISRT_ASSIGN_OR_RETURN(UniqueFd fd,
-                          openPrivateDirectory(directory, "kernel cache"));
-  return DiskCache(std::move(fd), directory, maxBytes);
+                          openPrivateDirectory(directory, contents.name));
+  return DiskCache(std::move(fd), directory, maxBytes, contents);
 }
 
 void DiskCache::remove(const std::string &key, const std::string &why) {
-  Log().warning(
-      "kernel cache: %s/%s%s is removed and will be compiled again: %s",
-      directory_.c_str(), key.c_str(), entrySuffix, why.c_str());
-  ::unlinkat(fd_.get(), (key + entrySuffix).c_str(), 0);
+  Log().warning("%s: %s/%s%s is removed and will be %s: %s", contents_->name,
+                directory_.c_str(), key.c_str(), contents_->suffix,
+                contents_->remedy, why.c_str());
+  ::unlinkat(fd_.get(), (key + contents_->suffix).c_str(), 0);
 }
 
 std::optional<std::string> DiskCache::read(const std::string &key) {
-  std::string name = key + entrySuffix;
+  std::string name = key + contents_->suffix;
   UniqueFd fd(::openat(fd_.get(), name.c_str(),
                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd.valid()) {
@@ -61,7 +81,7 @@ std::optional<std::string> DiskCache::read(const std::string &key) {
     return std::nullopt;
   }
   Expected<std::string> bytes =
-      readRegularFile(fd.get(), name, Package::maxBytes);
+      readRegularFile(fd.get(), name, contents_->maxFileBytes);
   if (!bytes.ok()) {
     remove(key, bytes.status().message());
     return std::nullopt;
@@ -73,7 +93,7 @@ std::optional<std::string> DiskCache::read(const std::string &key) {
 
 Status DiskCache::write(const std::string &key, const std::string &bytes) {
   static std::atomic<unsigned> counter{0};
-  std::string name = key + entrySuffix;
+  std::string name = key + contents_->suffix;
   std::string temporary = formatString("%s-%d-%u%s", key.c_str(), ::getpid(),
                                        counter++, temporarySuffix);
   // A process in another container may have the same process id and so the same
@@ -112,7 +132,7 @@ void DiskCache::shrink(const std::string &keep) {
   for (const std::string &name : listDirectory(fd_.get())) {
     bool temporary = endsWith(name, temporarySuffix);
     struct stat info;
-    if ((!temporary && !endsWith(name, entrySuffix)) ||
+    if ((!temporary && !endsWith(name, contents_->suffix)) ||
         ::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
       continue;
     if (temporary) {

@@ -8,9 +8,6 @@
 #include "core/Log.h"
 #include "iris/rt/Env.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <map>
 #include <mutex>
 #include <vector>
@@ -38,27 +35,12 @@ const char *iris::ccl::originName(Origin origin) {
 // Keys
 //===----------------------------------------------------------------------===//
 
-/// A hash of the strings as 32 hex digits: XXH3-128 over each string and its
-/// length.
-static std::string hashOf(const std::vector<std::string> &parts) {
-  std::string bytes;
-  for (const std::string &part : parts) {
-    uint64_t size = part.size();
-    bytes.append(reinterpret_cast<const char *>(&size), sizeof(size));
-    bytes += part;
-  }
-  XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return formatString("%016llx%016llx",
-                      static_cast<unsigned long long>(hash.high64),
-                      static_cast<unsigned long long>(hash.low64));
-}
-
 /// The file name of a request on disk; covers every input of the compilation.
 static std::string diskKey(const KernelRequest &request,
                            const std::string &buildId) {
   std::string abi =
       formatString("%d.%d", IRISRT_ABI_VERSION_MAJOR, IRISRT_ABI_VERSION_MINOR);
-  return hashOf(
+  return DiskCache::keyOf(
       {request.source, request.target, request.translation, abi, buildId});
 }
 
@@ -97,6 +79,10 @@ struct KernelCache::Impl {
 KernelCache::KernelCache(KernelCacheOptions options)
     : impl_(std::make_unique<Impl>(std::move(options))) {}
 KernelCache::~KernelCache() = default;
+
+const KernelCacheOptions &KernelCache::options() const {
+  return impl_->options;
+}
 
 std::shared_ptr<KernelCache> KernelCache::shared() {
   static const auto cache = std::make_shared<KernelCache>();
@@ -198,7 +184,7 @@ Expected<CompiledKernel> KernelCache::find(const KernelRequest &request) {
   std::shared_ptr<Impl::Slot> slot;
   {
     std::lock_guard<std::mutex> lock(impl_->mutex);
-    std::shared_ptr<Impl::Slot> &entry = impl_->slots[hashOf(
+    std::shared_ptr<Impl::Slot> &entry = impl_->slots[DiskCache::keyOf(
         {request.source, request.target, request.translation})];
     if (!entry)
       entry = std::make_shared<Impl::Slot>();

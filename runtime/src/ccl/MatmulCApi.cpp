@@ -63,6 +63,25 @@ static MatmulProblem convert(const IrisCclMatmulProblem &from) {
   return to;
 }
 
+static_assert(static_cast<int>(TuneLevel::off) + 1 == IRISCCL_TUNE_OFF &&
+                  static_cast<int>(TuneLevel::full) + 1 == IRISCCL_TUNE_FULL,
+              "the levels of both APIs are in the same order");
+
+static Expected<MatmulTuning> tuningOf(const IrisCclMatmulProblem &from) {
+  auto value = static_cast<int>(from.tuning);
+  if (value < IRISCCL_TUNE_DEFAULT || value > IRISCCL_TUNE_FULL ||
+      !(from.tuningLimitMs >= 0))
+    return makeStatus(StatusCode::invalidArgument,
+                      "matmul: tuning %d, at most %g ms; expected an "
+                      "IrisCclTuning and a time",
+                      value, from.tuningLimitMs);
+  MatmulTuning to;
+  if (value != IRISCCL_TUNE_DEFAULT)
+    to.level = static_cast<TuneLevel>(value - 1);
+  to.limitMs = from.tuningLimitMs;
+  return to;
+}
+
 IrisRtStatusCode iriscclMatmulCreate(IrisRtWorld *world,
                                      const IrisCclMatmulProblem *problem,
                                      IrisCclMatmul **matmul) {
@@ -80,8 +99,11 @@ IrisRtStatusCode iriscclMatmulCreate(IrisRtWorld *world,
     options.compiler = problem->compiler ? problem->compiler : "";
     cache = std::make_shared<KernelCache>(options);
   }
+  Expected<MatmulTuning> tuning = tuningOf(*problem);
+  if (!tuning.ok())
+    return finish(tuning.status());
   Expected<std::unique_ptr<Matmul>> created =
-      Matmul::create(*world->world, convert(*problem), cache);
+      Matmul::create(*world->world, convert(*problem), cache, *tuning);
   if (!created.ok())
     return finish(created.status());
   *matmul = new IrisCclMatmul{created.take()};

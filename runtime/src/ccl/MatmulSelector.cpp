@@ -302,10 +302,8 @@ std::string iris::ccl::describe(const MatmulConfig &config) {
   return text;
 }
 
-/// The table's entry if its config matches the requested one and is possible.
-static const MatmulEntry *findEntry(const MatmulTable &table,
-                                    const MatmulTuningKey &s) {
-  const MatmulEntry *entry = table.find(s);
+const MatmulEntry *MatmulTable::findPossible(const MatmulTuningKey &s) const {
+  const MatmulEntry *entry = find(s);
   if (!entry)
     return nullptr;
   const MatmulConfig &requested = s.problem.config, &has = entry->config;
@@ -328,14 +326,17 @@ static const MatmulEntry *findEntry(const MatmulTable &table,
 
 /// Fields that an entry leaves open are selected by the model.
 static MatmulChoice choiceOf(const MatmulEntry &entry, MatmulTuningKey s,
-                             const char *where) {
+                             ChoiceSource source) {
   MatmulConfig config = entry.config;
   s.problem.config = config;
   std::vector<MatmulEstimate> all = estimates(s);
   if (!all.empty())
     config = all.front().config;
-  return {config, formatString("%s: %.1f us when it was tuned (%s)",
-                               describe(config).c_str(), entry.us, where)};
+  return {config, source,
+          formatString("%s: %.1f us when it was tuned (%s)",
+                       describe(config).c_str(), entry.us,
+                       source == ChoiceSource::table ? "IRIS_MATMUL_TABLE"
+                                                     : "built in")};
 }
 
 Status iris::ccl::checkDevice(const MatmulTuningKey &s) {
@@ -381,12 +382,12 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
   IRISRT_RETURN_IF_ERROR(checkDevice(s));
   const Expected<MatmulTable> &own = MatmulTable::fromEnvironment();
   IRISRT_RETURN_IF_ERROR(own.status());
-  if (const MatmulEntry *entry = findEntry(*own, s))
-    return choiceOf(*entry, s, "IRIS_MATMUL_TABLE");
+  if (const MatmulEntry *entry = own->findPossible(s))
+    return choiceOf(*entry, s, ChoiceSource::table);
   // What was tuned on another GPU of the same target says little about this.
   if (findDeviceModel(s.device, s.target, s.attributes))
-    if (const MatmulEntry *entry = findEntry(MatmulTable::builtIn(), s))
-      return choiceOf(*entry, s, "built in");
+    if (const MatmulEntry *entry = MatmulTable::builtIn().findPossible(s))
+      return choiceOf(*entry, s, ChoiceSource::builtInTable);
   if (isUnfused(s.problem.kind, s.problem.config.variant))
     IRISRT_RETURN_IF_ERROR(planUnfused(s.problem, s).status());
   std::vector<MatmulEstimate> all = estimates(s);
@@ -398,7 +399,7 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
         kindName(s.problem.kind));
   const MatmulEstimate &best = all.front();
   return MatmulChoice{
-      best.config,
+      best.config, ChoiceSource::model,
       formatString("%s: %.1f us estimated, %.1f of them for the matmul and "
                    "%.1f for communication",
                    describe(best.config).c_str(), best.us, best.matmulUs,

@@ -88,6 +88,27 @@ static std::optional<LogLevel> parseLogLevel(const std::string &text) {
   return std::nullopt;
 }
 
+const char *iris::rt::tuneLevelName(TuneLevel level) {
+  switch (level) {
+  case TuneLevel::off:
+    return "off";
+  case TuneLevel::quick:
+    return "quick";
+  case TuneLevel::full:
+    return "full";
+  }
+  return "unknown";
+}
+
+/// Twice optional: the field is unset by default.
+static std::optional<std::optional<TuneLevel>>
+parseTune(const std::string &text) {
+  for (TuneLevel level : {TuneLevel::off, TuneLevel::quick, TuneLevel::full})
+    if (text == tuneLevelName(level))
+      return std::optional<TuneLevel>(level);
+  return std::nullopt;
+}
+
 static std::optional<bool> parseFlag(const std::string &text) {
   if (text != "0" && text != "1")
     return std::nullopt;
@@ -207,6 +228,9 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         "the first of cuda, hip and host with a device",
         "Device of the communicators of libiris_nccl.", false},
        set<&Env::ncclDevice_, parseKind>},
+      {{"IRIS_TUNE", "off, quick or full", "quick on GPUs, else off",
+        "How long kernels are measured to choose among them.", false},
+       set<&Env::tune_, parseTune>},
       {{"IRIS_REFUSE_HOST_CODE", "0 or 1", "0",
         "Any value but 0: refuse to execute a package's host image or @main.",
         false},

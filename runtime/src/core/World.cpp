@@ -349,6 +349,11 @@ uint64_t World::heapUsed() const {
   return impl_->owner.isHere() ? impl_->heap->usedBytes() : 0;
 }
 
+Expected<uint64_t> World::freeDeviceBytes() const {
+  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
+  return impl_->backend->freeBytes();
+}
+
 Status World::importExternal(uint64_t address, uint64_t bytes) const {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   if (isSymmetric(address, bytes))

@@ -92,6 +92,13 @@ static std::vector<T> elements(const Chunk &chunk, bool isColumnMajor,
   return values;
 }
 
+/// The config as the test names it.
+static MatmulTuning untuned() {
+  MatmulTuning tuning;
+  tuning.level = TuneLevel::off;
+  return tuning;
+}
+
 /// Calls back to back whose inputs change, or replays of one; no host waits
 /// between them.
 template <typename T, typename R>
@@ -101,7 +108,7 @@ static std::string runTurns(World &world, const MatmulProblem &p,
   Chunks chunks(p, world.numRanks(), world.rank());
   recordMatmul(p, world.numRanks(), world.translation());
   RANK_ASSIGN(auto matmul,
-              Matmul::create(world, p, communicatorOptions().cache));
+              Matmul::create(world, p, communicatorOptions().cache, untuned()));
   RANK_ASSIGN(uint64_t a, world.allocate(chunks.a.count() * sizeof(T)));
   RANK_ASSIGN(uint64_t b, world.allocate(chunks.b.count() * sizeof(T)));
   RANK_ASSIGN(uint64_t c, world.allocate(chunks.c.count() * sizeof(R)));
@@ -326,8 +333,9 @@ static std::string staysAway(DeviceKind kind, const LaunchInfo &launch,
   options.collectiveLimit = 10;
   RANK_ASSIGN(auto world, World::create(options));
   recordMatmul(p, world->numRanks(), world->translation());
-  RANK_ASSIGN(auto matmul,
-              Matmul::create(*world, p, communicatorOptions().cache));
+  RANK_ASSIGN(
+      auto matmul,
+      Matmul::create(*world, p, communicatorOptions().cache, untuned()));
   Chunks chunks(p, world->numRanks(), world->rank());
   auto allocate = [&](uint64_t count) { return world->allocate(4 * count); };
   RANK_ASSIGN(uint64_t a, allocate(chunks.a.count()));

@@ -5,6 +5,7 @@
 // hipModuleLaunchKernel. CTest puts a folder first in the library path in which
 // libcuda.so.1 and libamdhip64.so are the fake; without it, the tests are
 // skipped.
+#include "ccl/MeasureCalls.h"
 #include "support/Ranks.h"
 #include "support/TestKernels.h"
 #include "support/fake_gpu/FakeGpu.h"
@@ -118,6 +119,55 @@ TEST_P(GpuWorlds, GatherWhileTheHeapGrows) {
       checked += total;
     }
     RANK_CHECK(world->expects().checked == checked);
+    RANK_TRY(world->destroy());
+    return "";
+  });
+  EXPECT_EQ(failures(ends), "");
+}
+
+/// Kernels that fill different parts of a buffer, measured in graphs: the ranks
+/// get the same times, and every call has run.
+TEST_P(GpuWorlds, MeasureCalls) {
+  auto ends = run([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, createWorld(launch));
+    RANK_ASSIGN(Package loaded,
+                Package::fromBytes(package.data(), package.size()));
+    RANK_ASSIGN(Module module, world->load(loaded));
+    RANK_ASSIGN(Kernel fill, module.kernel("fill"));
+    std::vector<uint32_t> all;
+    for (uint32_t rank = 0; rank < launch.numRanks; ++rank)
+      all.push_back(rank);
+    RANK_ASSIGN(Group group, world->makeGroup(all));
+    iris::ccl::Agreement agreement(*world, group, world->makeChannel());
+    std::vector<iris::ccl::MeasuredCall> calls;
+    std::vector<uint64_t> buffers;
+    for (int64_t count : {100, 2000, 300}) {
+      RANK_ASSIGN(uint64_t buffer, world->allocate(count * 4));
+      buffers.push_back(buffer);
+      calls.push_back({[&, buffer, count](Stream stream) {
+                         return world->launch(
+                             fill, {3, 1, 1},
+                             testArgs(buffer, count, buffer, count), stream);
+                       },
+                       10});
+    }
+    iris::ccl::TuningClock clock;
+    RANK_ASSIGN(iris::ccl::MeasuredTimes times,
+                measureCalls(*world, agreement, calls, {1000, 5}, clock));
+    RANK_CHECK(times.tried == 3 && times.best().has_value());
+    std::string mine;
+    for (double us : times.us)
+      mine += formatString("%.17g ", us);
+    RANK_TRY(agreement.same("the times", mine));
+    for (uint64_t buffer : buffers) {
+      uint32_t last = 0;
+      RANK_TRY(world->readNow(&last, buffer + 99 * 4, sizeof(last)));
+      RANK_CHECK(last != 0);
+    }
+    RANK_TRY(world->sync());
+    RANK_ASSIGN(uint64_t free, world->freeDeviceBytes());
+    RANK_CHECK(free != 0 && world->deviceAttributes().driverVersion != 0);
+    RANK_CHECK(!world->deviceAttributes().link.empty());
     RANK_TRY(world->destroy());
     return "";
   });

@@ -184,6 +184,16 @@ TEST(Env, Values) {
   EXPECT_NE(envOf({{"IRIS_WAIT_LIMIT", "-1"}}).warning(), "");
 }
 
+TEST(Env, Tuning) {
+  EXPECT_EQ(envOf({}).tune(), std::nullopt);
+  for (TuneLevel level : {TuneLevel::off, TuneLevel::quick, TuneLevel::full})
+    EXPECT_EQ(envOf({{"IRIS_TUNE", tuneLevelName(level)}}).tune(), level);
+  Env env = envOf({{"IRIS_TUNE", "on"}});
+  EXPECT_EQ(env.tune(), std::nullopt);
+  EXPECT_EQ(env.warning(),
+            "IRIS_TUNE='on' is ignored; expected off, quick or full");
+}
+
 TEST(Env, KernelCache) {
   Env env = envOf({{"IRIS_CACHE_DIR", "/a"},
                    {"XDG_CACHE_HOME", "/b"},

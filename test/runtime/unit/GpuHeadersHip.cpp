@@ -37,6 +37,9 @@ SAME(hipDialect.attributeSharedPerBlock,
      hipDeviceAttributeMaxSharedMemoryPerBlock);
 SAME(hipDialect.attributeWarpSize, hipDeviceAttributeWarpSize);
 SAME(hipDialect.attributeClock, hipDeviceAttributeClockRate);
+SAME(hipDialect.peerRank, hipDevP2PAttrPerformanceRank);
+SAME(hipDialect.peerAccess, hipDevP2PAttrAccessSupported);
+SAME(hipDialect.peerAtomics, hipDevP2PAttrNativeAtomicSupported);
 SAME(hipDialect.hostAllocFlags,
      hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent);
 SAME(sizeof(Device), sizeof(hipDevice_t));

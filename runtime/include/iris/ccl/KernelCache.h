@@ -97,6 +97,9 @@ public:
   /// \return the cache with default options that this process shares
   static std::shared_ptr<KernelCache> shared();
 
+  /// \return the options, with what they leave open
+  const KernelCacheOptions &options() const;
+
   /// Registers a package's kernels; they take precedence over those on disk.
   /// \param package the package, of which the cache keeps a copy
   void add(const rt::Package &package);

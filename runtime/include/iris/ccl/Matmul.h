@@ -36,6 +36,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #pragma GCC visibility push(default)
@@ -128,6 +129,21 @@ struct Epilogue {
   float scale = 1;
 };
 
+class TuningClock;
+
+/// How the config's open fields are selected: by measuring candidates on the
+/// device (docs/guides/tuning.md), or by the cost model. The same on all ranks.
+struct MatmulTuning {
+  /// How much is measured; default: IRIS_TUNE, else `quick` on GPUs and `off`
+  /// on the host.
+  std::optional<rt::TuneLevel> level;
+  /// The maximum time of the measurement in milliseconds, without compilation;
+  /// 0: 100 for `quick`, 2000 for `full`.
+  double limitMs = 0;
+  /// Replaces the clock; for tests.
+  std::shared_ptr<TuningClock> clock;
+};
+
 /// Writes the .mlir module from which iris-compile generates the kernel.
 /// \param groupSize the number of ranks
 /// \return the module's text
@@ -137,14 +153,16 @@ std::string kernelSource(const MatmulProblem &problem, uint32_t groupSize);
 class Matmul {
 public:
   /// Collective over the world. An error on one rank, also of its compiler, is
-  /// returned on all ranks.
+  /// returned on all ranks. A measurement waits for the work of all streams.
   /// \param world the world, which must outlive the Matmul
   /// \param cache the source of kernels; null: KernelCache::shared()
+  /// \param tuning how open fields of the config are selected
   /// \return the matmul
   /// \retval outOfMemory the heap has no room for the workspace
   static rt::Expected<std::unique_ptr<Matmul>>
   create(rt::World &world, const MatmulProblem &problem,
-         std::shared_ptr<KernelCache> cache = nullptr);
+         std::shared_ptr<KernelCache> cache = nullptr,
+         const MatmulTuning &tuning = {});
   /// Without destroy(), the workspace stays allocated until the world ends.
   ~Matmul();
   Matmul(const Matmul &) = delete;
@@ -168,7 +186,8 @@ public:
 
   /// \return the complete config, including selected fields
   const MatmulConfig &config() const;
-  /// \return the selected config and the reason, in one line
+  /// \return where the config comes from ("measured", "table" or "model"), the
+  ///   config and the reason, in one line
   const std::string &explain() const;
 
 private:

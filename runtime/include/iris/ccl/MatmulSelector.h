@@ -49,10 +49,23 @@ struct MatmulEstimate {
   double us = 0, matmulUs = 0, commUs = 0;
 };
 
+/// What a choice comes from.
+enum class ChoiceSource : int32_t {
+  /// The cost model.
+  model = 0,
+  /// A table entry for exactly this problem: IRIS_MATMUL_TABLE, or built in.
+  table,
+  builtInTable,
+  /// A measurement on these devices.
+  measured,
+};
+
 /// A selected config and the reason.
 struct MatmulChoice {
   /// The problem's config, completed.
   MatmulConfig config;
+  /// What it comes from.
+  ChoiceSource source = ChoiceSource::model;
   /// Why it was selected, in one line.
   std::string reason;
 };
@@ -92,6 +105,10 @@ public:
 
   /// \return the entry of exactly this problem; null if there is none
   const MatmulEntry *find(const MatmulTuningKey &tuningKey) const;
+  /// Finds an entry that can serve: its config is possible on the device, and
+  /// agrees with the fields that the problem's config sets.
+  /// \return the entry; null if there is none
+  const MatmulEntry *findPossible(const MatmulTuningKey &tuningKey) const;
   /// Adds an entry, or replaces that of the same problem.
   /// \param entry the entry
   void add(const MatmulEntry &entry);

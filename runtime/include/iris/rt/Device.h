@@ -58,6 +58,12 @@ struct DeviceAttributes {
   uint32_t warpSize = 0, clockMHz = 0;
   /// The peak rate of the memory in bytes per microsecond; 0: not known.
   uint64_t memoryBytesPerUs = 0;
+  /// The driver's version: CUDA 13000, HIP 70200000; 0: none.
+  int driverVersion = 0;
+  /// Describes the links to the devices of its kind that this process sees:
+  /// "7 peers, 7 with native atomics, performance rank 0"; "" if none are
+  /// known.
+  std::string link;
 };
 
 /// What kernels for a device are compiled for, in the words of iris-compile's

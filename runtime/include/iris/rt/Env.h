@@ -25,6 +25,21 @@ struct __attribute__((visibility("hidden"))) EnvTable;
 /// What the runtime writes to stderr: this and everything more severe.
 enum class LogLevel : int32_t { off = 0, error, warning, info, debug };
 
+/// How much is measured on a device to choose kernels.
+enum class TuneLevel : int32_t {
+  /// Nothing: the cost model chooses.
+  off = 0,
+  /// A few candidates, for a short time.
+  quick,
+  /// Many candidates, for longer.
+  full,
+};
+
+/// Names a level.
+/// \param level the level
+/// \return "off", "quick" or "full"
+const char *tuneLevelName(TuneLevel level);
+
 /// Rank, size and job, as set by a launcher.
 struct LaunchInfo {
   /// "iris-run", "torchrun", "Open MPI", "Slurm", or "none" (one rank).
@@ -101,6 +116,8 @@ public:
   /// \return IRIS_COST_MODEL: a file that replaces the constants of the cost
   ///   models; may be empty. Always absolute
   const std::string &costModel() const { return costModel_; }
+  /// \return IRIS_TUNE: off, quick or full; unset: quick on GPUs, else off
+  std::optional<TuneLevel> tune() const { return tune_; }
   /// \return IRIS_CHECK_COLLECTIVES=1: ranks compare every call of a
   ///   communicator
   bool checkCollectives() const { return checkCollectives_; }
@@ -147,6 +164,7 @@ private:
       matmulTable_, costModel_, ncclLibrary_;
   bool checkCollectives_ = false, refuseHostCode_ = false, ncclIsOff_ = false;
   std::optional<DeviceKind> ncclDevice_;
+  std::optional<TuneLevel> tune_;
   std::optional<double> waitLimit_, joinLimit_, collectiveLimit_,
       emulatorLimit_;
   std::optional<uint64_t> heapBytes_, cacheBytes_, deviceQueues_;

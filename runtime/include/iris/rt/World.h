@@ -264,6 +264,9 @@ public:
   uint64_t heapBytes() const;
   /// \return the allocated bytes of one rank's heap
   uint64_t heapUsed() const;
+  /// \return the bytes of this rank's device that no process has allocated now
+  /// \retval unavailable the driver does not tell
+  Expected<uint64_t> freeDeviceBytes() const;
   /// Fails: memory that was allocated elsewhere cannot become part of the heap.
   /// The message says what to do instead.
   /// \param address the address of the memory

@@ -106,6 +106,7 @@ Status GpuBackend::initialize() {
                 "get the shared memory size"));
   sharedPerBlock_ = static_cast<uint32_t>(std::max(value, 0));
   describeSpeed();
+  describeLinks(count);
   info_.clockHz = options_.kind == DeviceKind::cuda ? IRISRT_CLOCK_HZ_NVPTX
                                                     : IRISRT_CLOCK_HZ_AMDGPU;
   info_.canCapture = api_->hasGraphs();
@@ -126,6 +127,31 @@ void GpuBackend::describeSpeed() {
   info_.clockMHz = static_cast<uint32_t>(ask(dialect.attributeClock) / 1000);
   info_.memoryBytesPerUs = ask(dialect.attributeMemoryClock) * 2 *
                            (ask(dialect.attributeMemoryBits) / 8) / 1000;
+}
+
+/// For keys of what was measured. Drivers need not tell any of it.
+void GpuBackend::describeLinks(int numDevices) {
+  info_.driverVersion = api_->version;
+  const GpuDialect &dialect = api_->dialect;
+  int peers = 0, atomics = 0, worstRank = 0;
+  for (int index = 0; api_->peerAttribute && index < numDevices; ++index) {
+    Device peer = 0;
+    int canAccess = 0, hasAtomics = 0, rank = 0;
+    auto ask = [&](int &value, int attribute) {
+      return api_->peerAttribute(&value, attribute, device_, peer) == success;
+    };
+    if (index == options_.index || api_->deviceGet(&peer, index) != success ||
+        !ask(canAccess, dialect.peerAccess) || canAccess == 0 ||
+        !ask(hasAtomics, dialect.peerAtomics) || !ask(rank, dialect.peerRank))
+      continue;
+    ++peers;
+    atomics += hasAtomics != 0;
+    worstRank = std::max(worstRank, rank);
+  }
+  if (peers != 0)
+    info_.link =
+        formatString("%d peers, %d with native atomics, performance rank %d",
+                     peers, atomics, worstRank);
 }
 
 /// The first memset or copy of a process loads code to the device, which may

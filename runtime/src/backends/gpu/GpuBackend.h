@@ -64,6 +64,7 @@ public:
 
   Expected<HostVisibleMemory> allocateHostVisible(uint64_t bytes) override;
   Status freeHostVisible(const HostVisibleMemory &memory) override;
+  Expected<uint64_t> freeBytes() override;
   Expected<uint64_t> allocate(uint64_t bytes) override;
   Status free(uint64_t address) override;
   Status zero(StreamHandle stream, uint64_t address, uint64_t bytes) override;
@@ -135,6 +136,7 @@ private:
   // GpuBackend.cpp
   Status initialize();
   void describeSpeed();
+  void describeLinks(int numDevices);
   Status warmUp();
   /// Called first in every function.
   DeviceBinding bind() const {

@@ -393,6 +393,19 @@ Expected<HostVisibleMemory> GpuBackend::allocateHostVisible(uint64_t bytes) {
   return memory;
 }
 
+Expected<uint64_t> GpuBackend::freeBytes() {
+  if (!api_->memoryInfo)
+    return makeStatus(StatusCode::unavailable,
+                      "%s does not tell how much memory is free",
+                      api_->library.c_str());
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  size_t free = 0, total = 0;
+  IRISRT_RETURN_IF_ERROR(checkDone(api_->memoryInfo(&free, &total),
+                                   "ask how much memory is free"));
+  return free;
+}
+
 Status GpuBackend::freeHostVisible(const HostVisibleMemory &memory) {
   uint64_t key = fromPointer(memory.host);
   IRISRT_RETURN_IF_ERROR(checkHandle(hostVisible_, key, "pinned memory"));

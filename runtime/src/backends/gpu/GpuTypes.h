@@ -155,6 +155,8 @@ struct GpuDialect {
   /// 0: HIP gives the clock of the memory's controller, which is another
   /// fraction of the rate for every kind of memory.
   int attributeMemoryClock, attributeMemoryBits;
+  /// Attributes of a link to a peer.
+  int peerRank, peerAccess, peerAtomics;
   /// Terminates the list of launch options; the other two are 1 and 2 in both.
   uintptr_t launchParamEnd;
   /// Flags for pinned host memory that is coherent with devices.
@@ -174,6 +176,9 @@ constexpr GpuDialect cudaDialect = {
     /*attributeClock=*/13,
     /*attributeMemoryClock=*/36,
     /*attributeMemoryBits=*/37,
+    /*peerRank=*/1,
+    /*peerAccess=*/2,
+    /*peerAtomics=*/3,
     /*launchParamEnd=*/0,
     /*hostAllocFlags=*/0x1 | 0x2, // portable, device-mapped
     /*defaultStream=*/1,
@@ -190,6 +195,9 @@ constexpr GpuDialect hipDialect = {
     /*attributeClock=*/5,
     /*attributeMemoryClock=*/0,
     /*attributeMemoryBits=*/0,
+    /*peerRank=*/0,
+    /*peerAccess=*/1,
+    /*peerAtomics=*/2,
     /*launchParamEnd=*/3,
     /*hostAllocFlags=*/0x1 | 0x2 | 0x40000000, // ..., coherent
     /*defaultStream=*/0,

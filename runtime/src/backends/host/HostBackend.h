@@ -48,6 +48,7 @@ public:
 
   Expected<HostVisibleMemory> allocateHostVisible(uint64_t bytes) override;
   Status freeHostVisible(const HostVisibleMemory &memory) override;
+  Expected<uint64_t> freeBytes() override;
   Expected<uint64_t> allocate(uint64_t bytes) override;
   Status free(uint64_t address) override;
   Status zero(StreamHandle stream, uint64_t address, uint64_t bytes) override;

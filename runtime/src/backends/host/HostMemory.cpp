@@ -357,6 +357,14 @@ Status HostBackend::freeHostVisible(const HostVisibleMemory &memory) {
   return free(memory.device);
 }
 
+Expected<uint64_t> HostBackend::freeBytes() {
+  long pages = ::sysconf(_SC_AVPHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  if (pages < 0 || page < 0)
+    return makeStatus(StatusCode::unavailable,
+                      "the system does not tell how much memory is free");
+  return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page);
+}
+
 Status HostBackend::zero(StreamHandle stream, uint64_t address,
                          uint64_t bytes) {
   return enqueue(stream, [=] {

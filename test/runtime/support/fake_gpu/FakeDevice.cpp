@@ -154,6 +154,18 @@ Result fake_can_access_peer(int *yes, Device device, Device peer) {
   return success;
 }
 
+Result fake_peer_attribute(int *value, int attribute, Device device,
+                           Device peer) {
+  FAKE_ENTER("peerAttribute");
+  const GpuDialect &dialect = isHip ? hipDialect : cudaDialect;
+  if (device == peer)
+    return errorInvalidDevice;
+  *value = attribute == dialect.peerAccess    ? control().canAccessPeer
+           : attribute == dialect.peerAtomics ? 1
+                                              : 0;
+  return success;
+}
+
 Result fake_context_retain(Context *context, Device device) {
   FAKE_ENTER("primaryContextRetain");
   ++control().contexts;
@@ -271,6 +283,8 @@ FAKE_EXPORT(fake_cuda_attribute, cuDeviceGetAttribute)
 FAKE_EXPORT(fake_hip_attribute, hipDeviceGetAttribute)
 FAKE_EXPORT(fake_can_access_peer, cuDeviceCanAccessPeer)
 FAKE_EXPORT(fake_can_access_peer, hipDeviceCanAccessPeer)
+FAKE_EXPORT(fake_peer_attribute, cuDeviceGetP2PAttribute)
+FAKE_EXPORT(fake_peer_attribute, hipDeviceGetP2PAttribute)
 FAKE_EXPORT(fake_context_retain, cuDevicePrimaryCtxRetain)
 FAKE_EXPORT(fake_context_release, cuDevicePrimaryCtxRelease_v2)
 FAKE_EXPORT(fake_set_context, cuCtxSetCurrent)

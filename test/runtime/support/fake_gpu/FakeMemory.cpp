@@ -306,6 +306,12 @@ Result fake_hip_access(Address address, size_t bytes,
   return setAccess(address, bytes, access, count, control().hipAccessBug);
 }
 
+Result fake_memory_info(size_t *free, size_t *total) {
+  FAKE_ENTER_BOUND("memoryInfo");
+  *free = *total = size_t(1) << 34;
+  return success;
+}
+
 Result fake_allocate(Address *address, size_t bytes) {
   FAKE_ENTER_BOUND("allocate");
   return allocateShared(address, bytes);
@@ -470,6 +476,8 @@ FAKE_EXPORT(fake_memory_unmap, cuMemUnmap)
 FAKE_EXPORT(fake_memory_unmap, hipMemUnmap)
 FAKE_EXPORT(fake_cuda_access, cuMemSetAccess)
 FAKE_EXPORT(fake_hip_access, hipMemSetAccess)
+FAKE_EXPORT(fake_memory_info, cuMemGetInfo_v2)
+FAKE_EXPORT(fake_memory_info, hipMemGetInfo)
 FAKE_EXPORT(fake_allocate, cuMemAlloc_v2)
 FAKE_EXPORT(fake_allocate, hipMalloc)
 FAKE_EXPORT(fake_allocate_flags, hipExtMallocWithFlags)

@@ -42,7 +42,8 @@ class Problem(Structure):
                 *((name, c_char_p) for name in NAMES),
                 *((name, c_int64) for name in NUMBERS),
                 ("cacheDirectory", c_char_p), ("compiler", c_char_p),
-                ("tuning", c_int32), ("tuningLimitMs", c_double)]
+                ("tuning", c_int32), ("tuningLimitMs", c_double),
+                ("library", c_char_p)]
 
 
 def memref(element, tensor):

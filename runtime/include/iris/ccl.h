@@ -350,6 +350,8 @@ typedef struct IrisCclMatmulProblem {
    * measurement in milliseconds without compilation; 0: that of the level. */
   IrisCclTuning tuning;
   double tuningLimitMs;
+  /* As MatmulConfig of iris/ccl/Matmul.h. */
+  const char *library;
 } IrisCclMatmulProblem;
 
 /* The handle of a matmul. */
@@ -393,6 +395,7 @@ typedef struct IrisCclMatmulConfig {
   int64_t tileM, tileN, tileK, groupM, xcds, warps, programs;
   int64_t kPerFlag, numFetchPrograms, numFetchStages, firstStageFetchPrograms;
   int64_t tilesPerCommProgram, splitK;
+  const char *library; /* "": Iris' own kernel */
 } IrisCclMatmulConfig;
 
 /* Copies the complete config, including selected fields.

@@ -11,6 +11,15 @@ using namespace iris::rt;
 
 Backend::~Backend() = default;
 
+LibraryMatmul::~LibraryMatmul() = default;
+
+Expected<std::unique_ptr<LibraryMatmul>>
+Backend::createLibraryMatmul(const LibraryMatmulSpec &) {
+  return makeStatus(StatusCode::unavailable,
+                    "there is no library of a vendor for matmuls on %s",
+                    info_.name.c_str());
+}
+
 Expected<StreamHandle> Backend::adoptStream(void *) {
   return Status(StatusCode::unavailable,
                 "this device has no streams but those that World::createStream "

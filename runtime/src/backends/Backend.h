@@ -113,6 +113,27 @@ struct TensorMapSpec {
   uint32_t swizzle = 128;
 };
 
+/// A matmul that a library of the device's vendor computes: c = scale * a * b,
+/// row-major, with sums in f32 that are rounded once, to the result's type.
+struct LibraryMatmulSpec {
+  /// f16, bf16 or f32.
+  IrisRtElement element = IRISRT_ELT_F16, result = IRISRT_ELT_F16;
+  uint64_t m = 1, n = 1, k = 1;
+  bool aIsColumnMajor = false, bIsColumnMajor = false;
+};
+
+/// One such matmul; destroyed before its back end. Calls are ordered on the
+/// device, because they share a workspace.
+class LibraryMatmul {
+public:
+  virtual ~LibraryMatmul();
+  /// Stream-ordered, and can be captured.
+  virtual Status run(StreamHandle stream, uint64_t a, uint64_t b, uint64_t c,
+                     float scale) = 0;
+  /// "cuBLASLt".
+  virtual const char *name() const = 0;
+};
+
 /// The default time limit for a stream's work when the stream is destroyed.
 constexpr std::chrono::seconds destroyStreamLimit(10);
 
@@ -262,6 +283,10 @@ public:
   virtual Status launch(StreamHandle stream, KernelHandle kernel,
                         const LaunchConfig &config, const void *args,
                         size_t argBytes) = 0;
+
+  /// `unavailable` if there is no library, or if it has no algorithm.
+  virtual Expected<std::unique_ptr<LibraryMatmul>>
+  createLibraryMatmul(const LibraryMatmulSpec &spec);
 
   //===--------------------------------------------------------------------===//
   // Graphs (info().canCapture)

@@ -132,6 +132,8 @@ Status Matmul::Impl::open(const MatmulTuning &tuning) {
   if (const std::optional<UnfusedPlan> &unfused = execution->unfused())
     reason += "; " + std::string(opName(unfused->op)) + " " +
               describe(unfused->collective);
+  if (const char *library = execution->libraryName())
+    reason += std::string("; matmul by ") + library;
   return Status::success();
 }
 

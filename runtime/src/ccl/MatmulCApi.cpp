@@ -59,6 +59,7 @@ static MatmulProblem convert(const IrisCclMatmulProblem &from) {
   config.shard = text(from.shard);
   config.stagedLayout = text(from.stagedLayout);
   config.partialType = text(from.partialType);
+  config.library = text(from.library);
   copyNumbers(from, config);
   return to;
 }
@@ -141,6 +142,7 @@ IrisRtStatusCode iriscclMatmulGetConfig(const IrisCclMatmul *matmul,
   config->shard = from.shard.c_str();
   config->stagedLayout = from.stagedLayout.c_str();
   config->partialType = from.partialType.c_str();
+  config->library = from.library.c_str();
   copyNumbers(from, *config);
   return IRISRT_OK;
 }

@@ -81,12 +81,23 @@ Expected<uint64_t> MatmulExecution::loadAlone() {
   return std::min<uint64_t>(most, fit);
 }
 
+Status MatmulExecution::loadLibrary() {
+  Expected<std::unique_ptr<LibraryMatmul>> created =
+      createLibraryMatmul(site_.world, kernelProblem_, plan_);
+  IRISRT_RETURN_IF_ERROR(site_.agreement().succeeded(created.status()));
+  library_ = created.take();
+  return site_.agreement().same("a library", library_->name());
+}
+
 /// Loads the same kernel on all ranks, or fails on all of them.
 Status MatmulExecution::load(const MatmulTuningKey &tuningKey) {
   Agreement agreement = site_.agreement();
   IRISRT_RETURN_IF_ERROR(agreement.succeeded(plan(tuningKey)));
   IRISRT_RETURN_IF_ERROR(agreement.same(
-      "a matmul", describeRequest(problem_, site_.world.numRanks())));
+      "a matmul", describeRequest(problem_, site_.world.numRanks()) +
+                      problem_.config.library));
+  if (!problem_.config.library.empty())
+    return loadLibrary();
   // One rank compiles; its peers then find the package on disk.
   Expected<uint64_t> most = uint64_t(1);
   if (site_.group.index == 0)
@@ -149,6 +160,7 @@ Status MatmulExecution::destroy() {
     note(copies_->destroy());
   if (communicator_)
     note(communicator_->destroy());
+  library_.reset();
   return status;
 }
 
@@ -172,6 +184,9 @@ static IrisRtArg matrixArg(IrisRtElement element, uint64_t address,
 /// Launches the kernel.
 Status MatmulExecution::launch(const MatmulArgs &given, Stream stream) {
   const MatmulProblem &p = kernelProblem_;
+  if (library_)
+    return library_->run(WorldAccess::handleOf(site_.world, stream), given.a,
+                         given.b, given.c, p.hasScale ? given.scale : 1);
   std::vector<IrisRtArg> args = {
       makeContextArg(),
       matrixArg(bufferElement(p.element), given.a, plan_.a, p.aIsColumnMajor),

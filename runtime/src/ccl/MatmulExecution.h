@@ -5,6 +5,7 @@
 
 #include "ccl/Agreement.h"
 #include "ccl/CopyEngine.h"
+#include "ccl/MatmulLibrary.h"
 #include "ccl/MatmulPlan.h"
 #include "ccl/MatmulUnfused.h"
 #include "iris/ccl/Communicator.h"
@@ -55,6 +56,10 @@ public:
   const MatmulPlan &matrices() const { return matrices_; }
   /// If unfused: the collective.
   const std::optional<UnfusedPlan> &unfused() const { return unfused_; }
+  /// The name of the library that computes the matmul; null: Iris' kernel does.
+  const char *libraryName() const {
+    return library_ ? library_->name() : nullptr;
+  }
 
 private:
   MatmulExecution(const MatmulSite &site, const MatmulTuningKey &tuningKey)
@@ -63,6 +68,7 @@ private:
   rt::Status plan(const MatmulTuningKey &tuningKey);
   rt::Expected<uint64_t> loadAlone();
   rt::Status load(const MatmulTuningKey &tuningKey);
+  rt::Status loadLibrary();
   rt::Status prepareCommunication();
   rt::Status allocate();
   rt::Status launch(const MatmulArgs &args, rt::Stream stream);
@@ -79,6 +85,8 @@ private:
   MatmulPlan plan_;
   rt::Kernel kernel_;
   uint64_t programs_ = 1;
+  /// In place of the kernel.
+  std::unique_ptr<rt::LibraryMatmul> library_;
   uint64_t staging_ = 0, workspace_ = 0;
   /// If unfused: the collective, and the buffer between it and the kernel.
   std::optional<UnfusedPlan> unfused_;

@@ -41,7 +41,8 @@ DType iris::ccl::sumType(DType element) {
 
 bool MatmulConfig::operator==(const MatmulConfig &other) const {
   auto names = [](const MatmulConfig &c) {
-    return std::tie(c.variant, c.shard, c.stagedLayout, c.partialType);
+    return std::tie(c.variant, c.shard, c.stagedLayout, c.partialType,
+                    c.library);
   };
   return names(*this) == names(other) &&
          std::all_of(std::begin(matmulNumbers), std::end(matmulNumbers),
@@ -134,6 +135,8 @@ static Status checkWords(const MatmulProblem &p) {
     partialTypes = {"sum", "result"};
   IRISRT_RETURN_IF_ERROR(
       checkWord(p.kind, "partial_type", config.partialType, partialTypes));
+  IRISRT_RETURN_IF_ERROR(
+      checkWord(p.kind, "library", config.library, {"vendor"}));
   auto bias = static_cast<int>(p.bias);
   auto activation = static_cast<int>(p.activation);
   if (bias < 0 || bias > static_cast<int>(Bias::column) || activation < 0 ||

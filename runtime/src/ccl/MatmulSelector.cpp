@@ -59,7 +59,8 @@ static bool hasFields(MatmulKind kind, const MatmulConfig &requested,
   bool wantsUnits = requested.kPerFlag != 0 || requested.numFetchStages != 0 ||
                     requested.firstStageFetchPrograms != 0 ||
                     !requested.stagedLayout.empty();
-  bool wantsSplits = requested.splitK > 1;
+  // The same variants have splits and libraries: those with a plain matmul.
+  bool wantsSplits = requested.splitK > 1 || !requested.library.empty();
   bool wantsCommPrograms =
       requested.numFetchPrograms != 0 || requested.tilesPerCommProgram != 0;
   return (!wantsSplits || hasSplits(kind, variant)) &&
@@ -284,6 +285,8 @@ iris::ccl::tuningCandidates(const MatmulTuningKey &tuningKey, size_t most) {
 
 std::string iris::ccl::describe(const MatmulConfig &config) {
   std::string text = config.variant;
+  if (!config.library.empty())
+    return text + ", matmul by the " + config.library + "'s library";
   text += formatString(", tile %lldx%lldx%lld",
                        static_cast<long long>(config.tileM),
                        static_cast<long long>(config.tileN),
@@ -313,6 +316,7 @@ const MatmulEntry *MatmulTable::findPossible(const MatmulTuningKey &s) const {
   bool fits =
       agreesName(requested.variant, has.variant) &&
       agreesName(requested.stagedLayout, has.stagedLayout) &&
+      agreesName(requested.library, has.library) &&
       std::all_of(std::begin(matmulNumbers), std::end(matmulNumbers),
                   [&](const MatmulNumber &number) {
                     return agrees(requested.*number.value, has.*number.value);
@@ -372,7 +376,8 @@ Expected<MatmulChoice> iris::ccl::select(const MatmulTuningKey &tuningKey) {
         StatusCode::invalidArgument,
         "%s: variant %s has no %s; remove these fields from the config",
         kindName(s.problem.kind), requested.variant.c_str(),
-        requested.splitK > 1 ? "split_k"
+        requested.splitK > 1         ? "split_k"
+        : !requested.library.empty() ? "library"
         : hasCommPrograms(s.problem.kind, requested.variant)
             ? "staging buffer (k_per_flag, num_fetch_stages, "
               "first_stage_fetch_programs, staged_layout)"
@@ -425,14 +430,20 @@ iris::ccl::kernelSources(const MatmulTuningKey &tuningKey) {
             kernelSource(Op::barrier, DType::i8, ReduceOp::sum,
                          tuningKey.groupSize, select(barrier).config)};
   }
+  const bool hasKernel = p.config.library.empty();
   if (!isUnfused(p.kind, p.config.variant))
-    return {kernelSource(p, tuningKey.groupSize)};
+    return hasKernel
+               ? std::vector<std::string>{kernelSource(p, tuningKey.groupSize)}
+               : std::vector<std::string>();
   Expected<UnfusedPlan> plan = planUnfused(p, tuningKey);
   if (!plan.ok())
     return {};
-  return {kernelSource(plan->matmul, tuningKey.groupSize),
-          kernelSource(plan->op, plan->dtype, ReduceOp::sum,
-                       tuningKey.groupSize, plan->collective)};
+  std::vector<std::string> sources = {
+      kernelSource(plan->op, plan->dtype, ReduceOp::sum, tuningKey.groupSize,
+                   plan->collective)};
+  if (hasKernel)
+    sources.push_back(kernelSource(plan->matmul, tuningKey.groupSize));
+  return sources;
 }
 
 Expected<uint64_t> iris::ccl::sharedBytes(const MatmulTuningKey &tuningKey) {

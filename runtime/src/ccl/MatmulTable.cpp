@@ -80,13 +80,14 @@ static MatmulConfig readConfig(const JsonValue &json, MatmulKind kind) {
   json.expectKeys({"variant", "tile_m", "tile_n", "tile_k", "group_m", "xcds",
                    "warps", "programs", "k_per_flag", "num_fetch_programs",
                    "tiles_per_comm_program", "split_k", "num_fetch_stages",
-                   "first_stage_fetch_programs", "staged_layout"});
+                   "first_stage_fetch_programs", "staged_layout", "library"});
   MatmulConfig config;
   config.variant = readName(json, "variant", variantsOf(kind));
   if (!json.has("variant"))
     (void)json.member("variant"); // reports the missing key
   config.stagedLayout =
       readName(json, "staged_layout", {"k_contiguous", "m_contiguous"});
+  config.library = readName(json, "library", {"vendor"});
   for (const MatmulNumber &field : matmulNumbers)
     if (json.has(field.key().c_str()))
       config.*field.value = static_cast<int64_t>(
@@ -177,6 +178,8 @@ static std::string lineOf(const MatmulEntry &entry) {
       config[field.key()] = entry.config.*field.value;
   if (!entry.config.stagedLayout.empty())
     config["staged_layout"] = entry.config.stagedLayout;
+  if (!entry.config.library.empty())
+    config["library"] = entry.config.library;
   Json json;
   json["target"] = entry.target;
   json["ranks"] = entry.groupSize;

@@ -81,8 +81,8 @@ private:
   };
 
   std::string textKey(const std::string &machine, TuneLevel level) const;
-  Expected<std::optional<MatmulChoice>> readKept(TunedChoices &kept,
-                                                 const std::string &machine);
+  Expected<TunedMatmul> readKept(TunedChoices &kept,
+                                 const std::string &machine);
   MatmulTuningKey keyOf(const MatmulConfig &config) const;
   void addCandidates();
   uint64_t matrixBytes() const;
@@ -115,18 +115,19 @@ private:
 std::string MatmulTuner::textKey(const std::string &machine,
                                  TuneLevel level) const {
   const MatmulProblem &p = key.problem;
-  return machine + formatString("%s, m = %" PRIu64 ", n = %" PRIu64
+  return machine + formatString("%s %s, m = %" PRIu64 ", n = %" PRIu64
                                 ", k = %" PRIu64 "%s\nmeasured: %s\n",
-                                describeRequest(p, key.groupSize).c_str(), p.m,
-                                p.n, p.k,
+                                describeRequest(p, key.groupSize).c_str(),
+                                p.config.library.c_str(), p.m, p.n, p.k,
                                 key.hasFewQueues ? ", few hardware queues" : "",
                                 tuneLevelName(level));
 }
 
 /// What rank 0 finds serves all ranks. A thorough measurement serves a quick
 /// request, too.
-Expected<std::optional<MatmulChoice>>
-MatmulTuner::readKept(TunedChoices &kept, const std::string &machine) {
+Expected<TunedMatmul> MatmulTuner::readKept(TunedChoices &kept,
+                                            const std::string &machine) {
+  TunedMatmul tuned;
   std::string text, foundKey;
   for (TuneLevel level : {TuneLevel::full, request.level})
     if (text.empty() && world.rank() == 0) {
@@ -135,19 +136,31 @@ MatmulTuner::readKept(TunedChoices &kept, const std::string &machine) {
     }
   IRISRT_ASSIGN_OR_RETURN(text, agreement.first(text));
   if (text.empty())
-    return std::optional<MatmulChoice>();
+    return tuned;
+  auto refuse = [&](const std::string &why) {
+    if (world.rank() == 0)
+      kept.remove(foundKey, why);
+    return TunedMatmul();
+  };
   Expected<MatmulTable> table = MatmulTable::parse(text, "the kept choice");
   const MatmulEntry *entry = table.ok() ? table->findPossible(key) : nullptr;
-  if (!entry) {
-    if (world.rank() == 0)
-      kept.remove(foundKey, table.ok() ? "its config is not possible here"
-                                       : table.status().message());
-    return std::optional<MatmulChoice>();
+  if (!entry)
+    return refuse(table.ok() ? "its config is not possible here"
+                             : table.status().message());
+  if (!entry->config.library.empty()) {
+    // The library may have been removed since.
+    Expected<std::unique_ptr<MatmulExecution>> created =
+        MatmulExecution::create(site, keyOf(entry->config));
+    IRISRT_RETURN_IF_ERROR(world.failure());
+    if (!created.ok())
+      return refuse(created.status().message());
+    tuned.execution = created.take();
   }
-  return std::optional(MatmulChoice{
+  tuned.choice = MatmulChoice{
       entry->config, ChoiceSource::table,
       formatString("%s: %.1f us when it was measured on this machine",
-                   describe(entry->config).c_str(), entry->us)});
+                   describe(entry->config).c_str(), entry->us)};
+  return tuned;
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,18 +173,35 @@ MatmulTuningKey MatmulTuner::keyOf(const MatmulConfig &config) const {
   return one;
 }
 
-/// The choice without a measurement, the most promising configs of the model,
-/// and the best one that is not fused, whatever the model expects of it.
+/// The choice without a measurement, the best one that is not fused, whatever
+/// the model expects of it, both also with the vendor's library, and the most
+/// promising configs of the model.
 void MatmulTuner::addCandidates() {
   auto add = [&](const MatmulConfig &config) {
     Expected<MatmulEstimate> expected = estimate(key, config);
-    bool isNew =
-        std::none_of(candidates.begin(), candidates.end(),
-                     [&](const auto &other) { return other.config == config; });
+    bool isNew = std::none_of(
+        candidates.begin(), candidates.end(), [&](const auto &other) {
+          bool isLibrary =
+              !config.library.empty() && config.variant == other.config.variant;
+          return other.config == config ||
+                 (isLibrary && config.library == other.config.library);
+        });
     if (isNew && expected.ok())
       candidates.push_back({config, expected->us, nullptr});
   };
+  auto addLibrary = [&](MatmulConfig config) {
+    const MatmulConfig &requested = key.problem.config;
+    bool isFree = requested.splitK == 0 && requested.tileM == 0 &&
+                  requested.tileN == 0 && requested.tileK == 0 &&
+                  requested.library.empty();
+    if (!isFree || !hasSplits(key.problem.kind, config.variant))
+      return;
+    config.library = "vendor";
+    config.splitK = 1;
+    add(config);
+  };
   add(modelChoice.config);
+  addLibrary(modelChoice.config);
   if (key.problem.config.variant.empty()) {
     const std::vector<std::string> &all = variantsOf(key.problem.kind);
     for (const std::string &variant : all) {
@@ -180,8 +210,10 @@ void MatmulTuner::addCandidates() {
       MatmulConfig config = key.problem.config;
       config.variant = variant;
       std::vector<MatmulEstimate> unfused = estimates(keyOf(config));
-      if (!unfused.empty())
-        add(unfused.front().config);
+      if (unfused.empty())
+        continue;
+      add(unfused.front().config);
+      addLibrary(unfused.front().config);
     }
   }
   const size_t most = limitsOf(request.level).candidates;
@@ -238,6 +270,8 @@ void MatmulTuner::compile() {
   std::vector<KernelRequest> requests;
   for (size_t i = world.rank(); i < candidates.size(); i += world.numRanks()) {
     MatmulProblem p = keyOf(candidates[i].config).problem;
+    if (!p.config.library.empty())
+      continue;
     if (!makePlan(p, key.groupSize).ok())
       continue;
     if (isUnfused(p.kind, p.config.variant)) {
@@ -407,9 +441,9 @@ Expected<TunedMatmul> MatmulTuner::run() {
   IRISRT_RETURN_IF_ERROR(agreement.succeeded(kept.status()));
   IRISRT_ASSIGN_OR_RETURN(std::string machine,
                           describeMachine(world, agreement));
-  IRISRT_ASSIGN_OR_RETURN(tuned.choice, readKept(*kept, machine));
-  if (tuned.choice)
-    return tuned;
+  IRISRT_ASSIGN_OR_RETURN(TunedMatmul found, readKept(*kept, machine));
+  if (found.choice)
+    return found;
   addCandidates();
   std::vector<std::string> described;
   for (const Candidate &each : candidates)

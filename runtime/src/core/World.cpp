@@ -3,6 +3,7 @@
 //
 // WorldLaunch.cpp has modules, streams and synchronization; KernelLaunch.cpp
 // has launches.
+#include "core/WorldAccess.h"
 #include "core/WorldImpl.h"
 
 #include "core/Report.h"
@@ -352,6 +353,12 @@ uint64_t World::heapUsed() const {
 Expected<uint64_t> World::freeDeviceBytes() const {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   return impl_->backend->freeBytes();
+}
+
+Backend &WorldAccess::backend(World &world) { return *world.impl_->backend; }
+
+StreamHandle WorldAccess::handleOf(const World &world, Stream stream) {
+  return world.impl_->handleOf(stream);
 }
 
 Status World::importExternal(uint64_t address, uint64_t bytes) const {

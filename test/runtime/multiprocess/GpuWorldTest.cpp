@@ -6,6 +6,7 @@
 // libcuda.so.1 and libamdhip64.so are the fake; without it, the tests are
 // skipped.
 #include "ccl/MeasureCalls.h"
+#include "iris/ccl/Matmul.h"
 #include "support/Ranks.h"
 #include "support/TestKernels.h"
 #include "support/fake_gpu/FakeGpu.h"
@@ -168,6 +169,73 @@ TEST_P(GpuWorlds, MeasureCalls) {
     RANK_ASSIGN(uint64_t free, world->freeDeviceBytes());
     RANK_CHECK(free != 0 && world->deviceAttributes().driverVersion != 0);
     RANK_CHECK(!world->deviceAttributes().link.empty());
+    RANK_TRY(world->destroy());
+    return "";
+  });
+  EXPECT_EQ(failures(ends), "");
+}
+
+/// A matmul that the vendor's library computes, called and captured.
+TEST_P(GpuWorlds, MultiplyByTheVendorsLibrary) {
+  auto ends = run([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, createWorld(launch));
+    iris::ccl::MatmulProblem p;
+    p.element = p.result = iris::ccl::DType::f32;
+    p.m = 6, p.n = 5, p.k = 4;
+    p.bIsColumnMajor = true;
+    p.hasScale = true;
+    p.config.library = "vendor";
+    iris::ccl::MatmulTuning tuning;
+    tuning.level = TuneLevel::off;
+    RANK_ASSIGN(auto matmul,
+                iris::ccl::Matmul::create(*world, p, nullptr, tuning));
+    const bool isCuda = GetParam().kind == DeviceKind::cuda;
+    if (matmul->explain().find(isCuda ? "matmul by cuBLASLt"
+                                      : "matmul by hipBLASLt") ==
+        std::string::npos)
+      return matmul->explain();
+    RANK_CHECK(matmul->config().library == "vendor");
+    RANK_ASSIGN(auto a, world->allocate<float>(p.m * p.k));
+    RANK_ASSIGN(auto b, world->allocate<float>(p.k * p.n));
+    RANK_ASSIGN(auto c, world->allocate<float>(p.m * p.n));
+    std::vector<float> left, right, got(p.m * p.n);
+    for (uint64_t i = 0; i < p.m * p.k; ++i)
+      left.push_back(static_cast<float>((i * 7 + launch.rank) % 5));
+    for (uint64_t i = 0; i < p.k * p.n; ++i)
+      right.push_back(static_cast<float>((i * 3 + launch.rank) % 7));
+    RANK_TRY(world->writeNow(a.address(), left.data(), left.size() * 4));
+    RANK_TRY(world->writeNow(b.address(), right.data(), right.size() * 4));
+    auto at = [](uint64_t address) {
+      return reinterpret_cast<void *>(address);
+    };
+    for (bool isCaptured : {false, true}) {
+      RANK_TRY(world->zero(c.address(), got.size() * 4));
+      if (isCaptured)
+        RANK_TRY(world->beginCapture());
+      RANK_TRY(matmul->run(at(a.address()), at(b.address()), at(c.address()),
+                           {nullptr, 2}));
+      if (isCaptured) {
+        RANK_ASSIGN(Graph graph, world->endCapture());
+        RANK_TRY(world->launchGraph(graph));
+        RANK_TRY(world->synchronize());
+        RANK_TRY(world->destroyGraph(graph));
+      }
+      RANK_TRY(world->readNow(got.data(), c.address(), got.size() * 4));
+      for (uint64_t i = 0; i < p.m; ++i)
+        for (uint64_t j = 0; j < p.n; ++j) {
+          float sum = 0;
+          for (uint64_t k = 0; k < p.k; ++k)
+            sum += left[i * p.k + k] * right[j * p.k + k];
+          RANK_CHECK(got[i * p.n + j] == 2 * sum);
+        }
+    }
+    // What a library computes differently is refused, on all ranks.
+    p.activation = iris::ccl::Activation::gelu;
+    Status status =
+        iris::ccl::Matmul::create(*world, p, nullptr, tuning).status();
+    RANK_CHECK(status.code() == StatusCode::unavailable);
+    RANK_TRY(matmul->destroy());
+    RANK_TRY(world->sync());
     RANK_TRY(world->destroy());
     return "";
   });

@@ -84,6 +84,7 @@ protected:
     options.kind = GetParam();
     options.index = index;
     options.library = IRIS_FAKE_GPU;
+    options.matmulLibrary = IRIS_FAKE_GPU;
     options.allowPlacedMappings = placed;
     return GpuBackend::create(options);
   }

@@ -94,6 +94,10 @@ struct MatmulConfig {
   int64_t firstStageFetchPrograms = 0, tilesPerCommProgram = 0;
   /// For matmuls without communication, and for "unfused".
   int64_t splitK = 0;
+  /// For the same: "vendor" has cuBLASLt or hipBLASLt compute the matmul, which
+  /// then has no bias or activation, and elements of f16, bf16 or f32. Chosen
+  /// only where it is measured to be faster.
+  std::string library;
 
   /// Whether all fields are equal.
   bool operator==(const MatmulConfig &other) const;

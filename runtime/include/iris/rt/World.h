@@ -73,6 +73,7 @@ struct Group {
 
 class World;
 struct ClockSample;
+struct __attribute__((visibility("hidden"))) WorldAccess;
 
 /// Options of World::create. All ranks pass the same, except deviceIndex and
 /// the rank in `launch`.
@@ -498,6 +499,7 @@ public:
 
 private:
   friend class Module;
+  friend struct WorldAccess;
   /// Samples the device's clock, if a kernel that reads it is loaded.
   Expected<std::optional<ClockSample>> sampleDeviceClock();
   /// Takes the first clock sample.

@@ -69,32 +69,32 @@ void *findGpuSymbol(void *library, const char *name) {
   return *name ? ::dlsym(library, name) : nullptr;
 }
 
-Expected<void *> openGpuLibrary(GpuApi &api,
-                                const std::vector<std::string> &candidates) {
-  void *library = nullptr;
+Expected<void *> openAnyLibrary(const std::vector<std::string> &candidates,
+                                std::string &opened) {
   // Prefer the library that this process has already loaded: two versions of a
   // runtime in one process do not know each other's state.
   for (const std::string &candidate : candidates) {
-    library = ::dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    void *library =
+        ::dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (library) {
-      api.library = candidate;
-      break;
+      opened = candidate;
+      return library;
     }
   }
   std::string reasons;
   size_t numMissing = 0;
-  for (size_t i = 0; !library && i < candidates.size(); ++i) {
-    library = ::dlopen(candidates[i].c_str(), RTLD_NOW | RTLD_LOCAL);
+  for (const std::string &candidate : candidates) {
+    void *library = ::dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library) {
-      api.library = candidates[i];
-      break;
+      opened = candidate;
+      return library;
     }
     const char *text = ::dlerror();
-    const std::string reason = text ? text : candidates[i];
+    const std::string reason = text ? text : candidate;
     // Report why an existing library cannot be loaded, and only the first of
     // the missing ones.
     bool isMissing = reason.find("No such file") != std::string::npos &&
-                     reason.rfind(candidates[i] + ":", 0) == 0;
+                     reason.rfind(candidate + ":", 0) == 0;
     if (isMissing && numMissing++ != 0)
       continue;
     reasons += (reasons.empty() ? "" : "; ") + reason;
@@ -102,11 +102,16 @@ Expected<void *> openGpuLibrary(GpuApi &api,
   if (numMissing > 1)
     reasons +=
         formatString("; %zu other names do not exist either", numMissing - 1);
-  if (!library)
-    return makeStatus(StatusCode::unavailable,
-                      "cannot open a %s driver library: %s", api.name(),
-                      reasons.c_str());
+  return Status(StatusCode::unavailable, reasons);
+}
 
+Expected<void *> openGpuLibrary(GpuApi &api,
+                                const std::vector<std::string> &candidates) {
+  Expected<void *> opened = openAnyLibrary(candidates, api.library);
+  if (!opened.ok())
+    return opened.status().withContext(
+        formatString("cannot open a %s driver library", api.name()));
+  void *library = *opened;
   bool cuda = api.kind == DeviceKind::cuda;
   std::string missing;
   auto resolve = [&](auto &member, const char *cudaName, const char *hipName,

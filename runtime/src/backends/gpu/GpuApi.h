@@ -72,10 +72,15 @@ Expected<std::shared_ptr<const GpuApi>> loadHipApi(const std::string &path);
 // Functions for the two loaders
 //===----------------------------------------------------------------------===//
 
-/// Opens the first of `candidates` that this process has already loaded, else
-/// the first that can be opened, and resolves the functions.
+/// Opens one of `candidates` (openAnyLibrary), and resolves the functions.
 Expected<void *> openGpuLibrary(GpuApi &api,
                                 const std::vector<std::string> &candidates);
+
+/// Opens the first of `candidates` that this process has already loaded, else
+/// the first that can be opened; its name goes to `opened`. `unavailable` with
+/// the reasons if there is none. Libraries are never closed.
+Expected<void *> openAnyLibrary(const std::vector<std::string> &candidates,
+                                std::string &opened);
 
 /// Calls init and counts devices; `unavailable` if there are none.
 Status startGpuApi(const GpuApi &api);

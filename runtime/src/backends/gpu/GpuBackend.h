@@ -9,6 +9,7 @@
 //   GpuProbe.cpp     what the device can do: placed mappings, memory kind
 //   GpuMemory.cpp    address space, chunks, sharing, copies
 //   GpuLaunch.cpp    modules, launches, graphs
+//   GpuLibraryMatmul.cpp  matmuls of cuBLASLt and hipBLASLt
 #ifndef IRIS_RT_BACKENDS_GPU_GPUBACKEND_H
 #define IRIS_RT_BACKENDS_GPU_GPUBACKEND_H
 
@@ -30,6 +31,8 @@ struct GpuOptions {
   int index = 0;
   /// The driver library to open instead of the installed one.
   std::string library;
+  /// The library of matmuls to open instead of cuBLASLt or hipBLASLt.
+  std::string matmulLibrary;
   /// Whether placed mappings (VMM) may be used. Otherwise memory is shared by
   /// IPC handles.
   bool allowPlacedMappings = true;
@@ -109,7 +112,11 @@ public:
   Status launchGraph(GraphHandle graph, StreamHandle stream) override;
   Status destroyGraph(GraphHandle graph) override;
 
+  Expected<std::unique_ptr<LibraryMatmul>>
+  createLibraryMatmul(const LibraryMatmulSpec &spec) override;
+
 private:
+  friend class GpuLibraryMatmul;
   struct Mapping {
     uint64_t bytes;
     uint64_t chunk;

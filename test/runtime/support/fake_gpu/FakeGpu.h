@@ -43,12 +43,20 @@ struct FakeGpuControl {
   int failResult = 999;
   int failAfter = 0;
 
+  /// Versions of the stand-ins for cuBLASLt and hipBLASLt; whether they have an
+  /// algorithm for any matmul.
+  int cublasLtVersion = 130000, hipblasLtVersion = 100000;
+  bool blasHasAlgorithms = true;
+  /// Matmuls that were enqueued, and the type of the last one's sums.
+  std::atomic<int> blasMatmuls{0}, blasCompute{0};
+
   /// Objects that were created and not destroyed.
   std::atomic<int> contexts{0}, chunks{0}, reservations{0}, mappings{0},
-      allocations{0}, opened{0}, streams{0}, events{0}, modules{0}, graphs{0};
+      allocations{0}, opened{0}, streams{0}, events{0}, modules{0}, graphs{0},
+      blasObjects{0};
   int live() const {
     return contexts + chunks + reservations + mappings + allocations + opened +
-           streams + events + modules + graphs;
+           streams + events + modules + graphs + blasObjects;
   }
   /// Calls that violated the driver's documentation.
   std::atomic<int> misuses{0};

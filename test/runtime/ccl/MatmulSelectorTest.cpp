@@ -487,6 +487,45 @@ TEST(MatmulTable, ReadsWhatItWrites) {
   EXPECT_EQ(2u, again->size());
 }
 
+/// The vendor's library serves the variants with a plain matmul. The model
+/// never chooses it; a table keeps it, and serves only where the caller agrees.
+TEST(MatmulSelector, LibrariesAreChosenByMeasurementsOnly) {
+  MatmulTuningKey s = onH200(MatmulKind::allGatherMatmul, 512, 768, 1024);
+  s.problem.config.shard = "m";
+  for (const MatmulEstimate &each : estimates(s))
+    EXPECT_EQ("", each.config.library);
+  MatmulEntry entry;
+  entry.target = s.target;
+  entry.groupSize = s.groupSize;
+  entry.problem = s.problem;
+  entry.config = estimates(s).front().config;
+  entry.config.variant = "unfused";
+  entry.config.numFetchPrograms = entry.config.kPerFlag = 0;
+  entry.config.library = "vendor";
+  MatmulTable table;
+  table.add(entry);
+  auto again = MatmulTable::parse(table.text(), "t");
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_TRUE(again->findPossible(s));
+  EXPECT_EQ("vendor", again->findPossible(s)->config.library);
+  EXPECT_EQ("unfused, matmul by the vendor's library",
+            describe(again->findPossible(s)->config));
+  s.problem.config.variant = "push";
+  EXPECT_FALSE(again->findPossible(s));
+  s.problem.config.library = "vendor";
+  EXPECT_NE(select(s).status().message().find("has no library"),
+            std::string::npos)
+      << select(s).status().message();
+  s.problem.config.variant = "unfused";
+  auto choice = select(s);
+  ASSERT_TRUE(choice.ok()) << choice.status().message();
+  EXPECT_EQ("vendor", choice->config.library);
+  s.problem.config.library = "elsewhere";
+  EXPECT_NE(select(s).status().message().find("expected one of vendor"),
+            std::string::npos)
+      << select(s).status().message();
+}
+
 TEST(MatmulTable, RejectsInvalidEntries) {
   struct Bad {
     std::string line;

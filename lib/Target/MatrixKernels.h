@@ -6,9 +6,11 @@
 
 namespace mlir::iris {
 
-/// Turns LLVM's vectorizers off in kernels of `mma.sync`. SLP vectorization
-/// takes most of their compile time, as they are long blocks of operands, and
-/// finds nothing: tiles are vectors before.
+/// Turns LLVM's vectorizers off in kernels of `mma.sync` that do not
+/// communicate (no atomic accesses or fences) and store no single elements of 8
+/// or 16 bits to global memory. SLP vectorization takes most of their compile
+/// time, as they are long blocks of operands, and finds nothing: tiles are
+/// vectors before.
 ///
 /// LLVM has no attribute for that alone. `noimplicitfloat` has no other effect
 /// on NVIDIA's GPUs; RestoreMatrixKernelsPass removes it after the vectorizers.

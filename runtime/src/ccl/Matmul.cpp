@@ -121,7 +121,7 @@ Status Matmul::Impl::open(const MatmulTuning &tuning) {
     ranks.push_back(rank);
   IRISRT_ASSIGN_OR_RETURN(group, world.makeGroup(ranks));
   IRISRT_ASSIGN_OR_RETURN(MatmulChoice choice,
-                          choose(MatmulTuneRequest::from(tuning, world)));
+                          choose(MatmulTuneRequest::from(tuning)));
   if (!execution) {
     MatmulTuningKey key = tuningKey();
     key.problem.config = choice.config;

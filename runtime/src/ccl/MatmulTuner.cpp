@@ -42,15 +42,11 @@ static constexpr size_t maxCompilers = 8;
 // Requests
 //===----------------------------------------------------------------------===//
 
-MatmulTuneRequest MatmulTuneRequest::from(const MatmulTuning &tuning,
-                                          const World &world) {
+MatmulTuneRequest MatmulTuneRequest::from(const MatmulTuning &tuning) {
   MatmulTuneRequest request;
   std::optional<TuneLevel> asked =
       tuning.level ? tuning.level : Env::get().tune();
-  bool isGpu = world.deviceKind() == DeviceKind::cuda ||
-               world.deviceKind() == DeviceKind::hip;
-  request.isAskedFor = asked.has_value();
-  request.level = asked.value_or(isGpu ? TuneLevel::quick : TuneLevel::off);
+  request.level = asked.value_or(TuneLevel::off);
   request.limitMs = tuning.limitMs > 0
                         ? tuning.limitMs
                         : limitsOf(request.level).measure.totalMs;
@@ -434,7 +430,7 @@ Expected<TunedMatmul> MatmulTuner::measure() {
 
 Expected<TunedMatmul> MatmulTuner::run() {
   TunedMatmul tuned;
-  tuned.why = whyNotMeasured(world, request.isAskedFor);
+  tuned.why = whyNotMeasured(world);
   if (!tuned.why.empty())
     return tuned;
   Expected<TunedChoices> kept = TunedChoices::open(*site.cache);

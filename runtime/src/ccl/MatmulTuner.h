@@ -17,14 +17,11 @@ namespace iris::ccl {
 /// What is measured, and for how long.
 struct MatmulTuneRequest {
   rt::TuneLevel level = rt::TuneLevel::off;
-  /// Whether the caller or the environment asked for this level.
-  bool isAskedFor = false;
   double limitMs = 0;
   std::shared_ptr<TuningClock> clock;
 
-  /// Completes the caller's request for a world.
-  static MatmulTuneRequest from(const MatmulTuning &tuning,
-                                const rt::World &world);
+  /// Completes the caller's request.
+  static MatmulTuneRequest from(const MatmulTuning &tuning);
   /// "quick, up to 100 ms"; equal on all ranks.
   std::string describe() const;
 };

@@ -41,11 +41,9 @@ Expected<std::string> iris::ccl::describeMachine(const World &world,
          text;
 }
 
-std::string iris::ccl::whyNotMeasured(const World &world, bool isAskedFor) {
+std::string iris::ccl::whyNotMeasured(const World &world) {
   if (world.deviceKind() == DeviceKind::emulated)
     return "an emulator's times say nothing about a GPU";
-  if (world.deviceKind() == DeviceKind::host && !isAskedFor)
-    return "nothing is measured on the host unless it is asked for";
   return "";
 }
 

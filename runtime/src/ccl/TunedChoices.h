@@ -25,8 +25,7 @@ rt::Expected<std::string> describeMachine(const rt::World &world,
                                           Agreement agreement);
 
 /// Why nothing can be measured on a world at all; "" if it can.
-/// \param isAskedFor whether the caller or IRIS_TUNE asks for it
-std::string whyNotMeasured(const rt::World &world, bool isAskedFor);
+std::string whyNotMeasured(const rt::World &world);
 
 class TunedChoices {
 public:

@@ -228,7 +228,7 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         "the first of cuda, hip and host with a device",
         "Device of the communicators of libiris_nccl.", false},
        set<&Env::ncclDevice_, parseKind>},
-      {{"IRIS_TUNE", "off, quick or full", "quick on GPUs, else off",
+      {{"IRIS_TUNE", "off, quick or full", "off",
         "How long kernels are measured to choose among them.", false},
        set<&Env::tune_, parseTune>},
       {{"IRIS_REFUSE_HOST_CODE", "0 or 1", "0",

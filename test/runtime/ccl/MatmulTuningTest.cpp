@@ -165,7 +165,7 @@ static std::string leavesItToTheModel(const LaunchInfo &launch,
     IRISRT_RETURN_IF_ERROR(matmul->destroy());
     return text;
   };
-  // The default on the host, and what the caller forbids.
+  // The default, and what the caller forbids.
   RANK_ASSIGN(std::string plain, explain({}));
   RANK_CHECK(startsWith(plain, "model: ") && has(plain, "us estimated"));
   RANK_CHECK(!has(plain, "not measured"));

@@ -304,12 +304,11 @@ TEST(TunedChoices, NothingIsMeasuredWhereItSaysNothing) {
     options.launch = launch;
     options.heapBytes = 16 << 20;
     RANK_ASSIGN(auto host, World::create(options));
-    RANK_CHECK(whyNotMeasured(*host, /*isAskedFor=*/true).empty());
-    RANK_CHECK(!whyNotMeasured(*host, /*isAskedFor=*/false).empty());
+    RANK_CHECK(whyNotMeasured(*host).empty());
     options.name = "emulated";
     options.device = DeviceSpec(DeviceKind::emulated, "gfx942");
     RANK_ASSIGN(auto emulated, World::create(options));
-    RANK_CHECK(!whyNotMeasured(*emulated, /*isAskedFor=*/true).empty());
+    RANK_CHECK(!whyNotMeasured(*emulated).empty());
     return "";
   });
 }

@@ -357,6 +357,8 @@ def IrisExpandMathPass : Pass<"iris-expand-math"> {
     functions and the classifications. The errors are stated in `docs/reference/math.md`.
 
     Example: `math.tanh %x : f32` becomes a rational function of clamped `%x`.
+
+    `vector.fma` becomes `math.fma`, which is rounded once on every target.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",

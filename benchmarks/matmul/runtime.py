@@ -24,12 +24,14 @@ class Arg(Structure):
 
 
 class Options(Structure):
+    """IrisRtWorldOptions of iris/iris.h."""
     _fields_ = [("structBytes", c_uint64), ("device", c_int32),
                 ("deviceIndexPlusOne", c_int32), ("rank", c_uint32),
                 ("numRanks", c_uint32), ("job", c_char_p), ("token", c_uint64),
                 ("name", c_char_p), ("heapBytes", c_uint64),
                 ("waitLimit", c_double), ("joinLimit", c_double),
-                ("collectiveLimit", c_double)]
+                ("collectiveLimit", c_double), ("refuseHostCode", c_uint32),
+                ("reserved", c_uint32), ("emulatedChip", c_char_p)]
 
 
 class Problem(Structure):

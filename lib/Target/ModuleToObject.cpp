@@ -5,6 +5,7 @@
 #include "Bf16Extensions.h"
 #include "ConstantOrs.h"
 #include "ExactSelection.h"
+#include "ExtendedFloats.h"
 #include "GuardedShifts.h"
 #include "HiddenOperands.h"
 #include "IntegersToBf16.h"
@@ -459,6 +460,8 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::generate(llvm::Module &input,
             keepWaitsInLoops(*config);
           if (options.guards.contains(Guard::ShortShifts))
             keepShortShifts(*config);
+          if (options.guards.contains(Guard::ExtendedFloats))
+            keepExtendedFloats(*config);
           if (options.guards.contains(Guard::ConstantOrs))
             foldConstantOrs(*config);
           if (search)

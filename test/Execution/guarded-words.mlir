@@ -54,6 +54,36 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Sign-extended bytes and halves whose bits are a float.
+  gpu.func @extended_floats(%ctx: !iris.ctx, %b: !b, %v: !v, %x: i8, %y: i32,
+      %want: f32, %half: f32, %high: i32)
+      kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %xs = tensor.splat %x : tensor<256xi8>
+    %ys = tensor.splat %y : tensor<256xi32>
+    tile.store %xs, %b[%c0] : tensor<256xi8>, !b
+    tile.store %ys, %v[%c0] : tensor<256xi32>, !v
+    %xt = tile.load %b[%c0] volatile : !b -> tensor<256xi8>
+    %yt = tile.load %v[%c0] volatile : !v -> tensor<256xi32>
+    %e = arith.extsi %xt : tensor<256xi8> to tensor<256xi32>
+    %f = arith.bitcast %e : tensor<256xi32> to tensor<256xf32>
+    %h = arith.truncf %f : tensor<256xf32> to tensor<256xf16>
+    %fh = arith.extf %h : tensor<256xf16> to tensor<256xf32>
+    %w = tensor.splat %want : tensor<256xf32>
+    iris.expect_eq %fh, %w, "f16 of the bits of a byte" : tensor<256xf32>
+    %c16 = arith.constant dense<16> : tensor<256xi32>
+    %yh = arith.shrsi %yt, %c16 : tensor<256xi32>
+    %y16 = arith.trunci %yh : tensor<256xi32> to tensor<256xi16>
+    %n16 = arith.bitcast %y16 : tensor<256xi16> to tensor<256xf16>
+    %n = arith.extf %n16 : tensor<256xf16> to tensor<256xf32>
+    %ws = tensor.splat %half : tensor<256xf32>
+    iris.expect_eq %n, %ws, "the upper half of y, as f16" : tensor<256xf32>
+    %sum = arith.addi %yh, %yt : tensor<256xi32>
+    %wh = tensor.splat %high : tensor<256xi32>
+    iris.expect_eq %sum, %wh, "y and its upper half" : tensor<256xi32>
+    gpu.return
+  }
+
   // A constant of 24 bits, divided by a number of 8 bits.
   gpu.func @constant_numerator(%ctx: !iris.ctx, %y: i32, %q: i32) kernel
       attributes {iris.num_warps = 1 : i32} {
@@ -335,6 +365,17 @@ func.func @main(%ctx: !iris.ctx) {
   %below1 = arith.constant -13347242 : i32
   iris.launch @kernels::@signs_of_bytes programs(%one) args(%ctx, %bytes, %words, %seven, %y, %below0 : !iris.ctx, !b, !v, i8, i32, i32)
   iris.launch @kernels::@signs_of_bytes programs(%one) args(%ctx, %bytes, %words, %m1, %y, %below1 : !iris.ctx, !b, !v, i8, i32, i32)
+  %nan32 = arith.constant 0x7FC00000 : f32
+  %zero32 = arith.constant 0.0 : f32
+  // 0xC5001234 and 0x45001234: the upper halves are the f16 -5.0 and 5.0.
+  %ym = arith.constant -989851084 : i32
+  %minus5 = arith.constant -5.0 : f32
+  %highm = arith.constant -989866188 : i32
+  %yp = arith.constant 1157632564 : i32
+  %plus5 = arith.constant 5.0 : f32
+  %highp = arith.constant 1157650228 : i32
+  iris.launch @kernels::@extended_floats programs(%one) args(%ctx, %bytes, %words, %m1, %ym, %nan32, %minus5, %highm : !iris.ctx, !b, !v, i8, i32, f32, f32, i32)
+  iris.launch @kernels::@extended_floats programs(%one) args(%ctx, %bytes, %words, %seven, %yp, %zero32, %plus5, %highp : !iris.ctx, !b, !v, i8, i32, f32, f32, i32)
   iris.sync %ctx
   return
 }

@@ -11,6 +11,7 @@
 // RUN: iris-compile %s --target=gfx1201 --emit=asm -o - | FileCheck %s --check-prefix=WAVE32
 // RUN: iris-compile %s --target=gfx1201 --emit=asm -o - --disable-guards=sign-bytes | FileCheck %s --check-prefix=EXTENDED
 // RUN: %{asm} --disable-guards=short-shifts | FileCheck %s --check-prefix=SHORT
+// RUN: %{asm} --disable-guards=extended-floats | FileCheck %s --check-prefix=EXTENDED-FLOATS
 // RUN: %{asm} --disable-guards=selected-constants | FileCheck %s --check-prefix=SELECT
 // RUN: %{asm} --disable-guards=constant-ors | FileCheck %s --check-prefix=ORS
 // RUN: %{asm} --disable-guards=carries | FileCheck %s --check-prefix=CARRY
@@ -177,6 +178,25 @@ gpu.module @kernels {
     %z = arith.extui %h : tensor<256xi16> to !t
     %r = math.ctlz %z : !t
     tile.store %r, %v[%c0] : !t, !v
+    gpu.return
+  }
+
+  // The bits of a sign-extended byte, taken for a float.
+  // CHECK-LABEL: {{^}}bits_of_bytes:
+  // CHECK-NOT: v_cvt_f16_f32_sdwa
+  // CHECK: v_bfe_i32
+  // CHECK-NOT: v_cvt_f16_f32_sdwa
+  // CHECK: s_endpgm
+  // EXTENDED-FLOATS-LABEL: {{^}}bits_of_bytes:
+  // EXTENDED-FLOATS: v_cvt_f16_f32_sdwa {{.*}}src0_sel:BYTE_0
+  gpu.func @bits_of_bytes(%b: !b, %r: memref<256xf16, #iris.symmetric>) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %b[%c0] : !b -> tensor<256xi8>
+    %e = arith.extsi %x : tensor<256xi8> to !t
+    %f = arith.bitcast %e : !t to tensor<256xf32>
+    %h = arith.truncf %f : tensor<256xf32> to tensor<256xf16>
+    tile.store %h, %r[%c0] : tensor<256xf16>, memref<256xf16, #iris.symmetric>
     gpu.return
   }
 

@@ -136,6 +136,8 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
   const bool together = isOfAllMembers(call.op);
   if (checkCalls && together)
     IRISRT_RETURN_IF_ERROR(compareCalls(call, checked, describe(spec)));
+  if (!together)
+    IRISRT_RETURN_IF_ERROR(loadBothDirections(call, spec));
   IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel, kernelOf(spec, together));
   if (copies) {
     IRISRT_RETURN_IF_ERROR(side.open());

@@ -223,6 +223,30 @@ Communicator::Impl::kernelOf(const Spec &requested, bool together) {
   return &kernels.emplace(spec, *loaded).first->second;
 }
 
+/// Loads all kernels of sends and receives before the first one runs. A driver
+/// may load only when the device's kernels have ended (CUDA does), and a send
+/// can wait for a peer that first waits for what this rank sends or receives
+/// next.
+Status Communicator::Impl::loadBothDirections(const Call &call,
+                                              const Spec &spec) {
+  if (kernels.count(kernelSpec(spec)) || world.capturing())
+    return Status::success();
+  for (Op op : {Op::send, Op::recv}) {
+    Call each = call;
+    each.op = op;
+    for (const Config &config : configsToPrepare(each, Placement::anywhere)) {
+      Spec other =
+          makeSpec(op, call.dtype, call.reduce, spec.groupSize, config);
+      other.isSelected = spec.isSelected;
+      const Status status = kernelOf(other, /*together=*/false).status();
+      // A package may lack those that are not called; their call reports it.
+      if (!status.ok() && kernelSpec(other) == kernelSpec(spec))
+        return status;
+    }
+  }
+  return Status::success();
+}
+
 /// Describes a prepare() call; equal texts load equal kernels.
 static std::string describeCall(const Call &call, Placement placement,
                                 uint32_t groupSize) {

@@ -61,6 +61,8 @@ struct Communicator::Impl {
   /// Returns the kernel and loads it on first use.
   rt::Expected<const LoadedKernel *> kernelOf(const Spec &spec, bool together);
 
+  rt::Status loadBothDirections(const Call &call, const Spec &spec);
+
   std::vector<Config> configsToPrepare(const Call &call,
                                        Placement placement) const;
   rt::Status prepare(const Call &call, Placement placement);

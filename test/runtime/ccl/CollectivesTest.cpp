@@ -247,6 +247,71 @@ TEST_P(CollectivesOfThree, BothSendFirst) {
   });
 }
 
+class TransfersOfTwo : public OnDevices {};
+IRIS_ON_DEVICES(TransfersOfTwo, 2u);
+
+/// The first send or receive loads the kernels of both directions, since a
+/// driver may not load while a send waits: a receive after it can be captured,
+/// which needs a loaded kernel.
+TEST_P(TransfersOfTwo, FirstSendLoadsTheReceives) {
+  expectGood([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, communicatorOptions()));
+    RANK_ASSIGN(Buffers buffers, Buffers::create(*world, bufferBytes(kind())));
+    RANK_ASSIGN(Stream stream, world->createStream());
+    Problem p;
+    p.dtype = DType::i64;
+    p.count = 1000;
+    p.root = 1 - launch.rank;
+    p.op = launch.rank == 0 ? Op::send : Op::recv;
+    RANK_TRY(call(*world, *comm, p, buffers.in, buffers.out));
+    RANK_TRY(world->synchronize());
+    p.op = launch.rank == 0 ? Op::recv : Op::send;
+    RANK_TRY(world->beginCapture(stream));
+    RANK_TRY(call(*world, *comm, p, buffers.in, buffers.out, nullptr, stream));
+    RANK_ASSIGN(Graph graph, world->endCapture(stream));
+    RANK_TRY(world->launchGraph(graph, stream));
+    RANK_TRY(world->sync());
+    return "";
+  });
+}
+
+/// The first transfers of a communicator, in both directions at once: no load
+/// waits for a send of the same rank. They are larger than the FIFO slots.
+TEST_P(TransfersOfTwo, BothDirectionsAtOnce) {
+  expectGood([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, communicatorOptions()));
+    RANK_ASSIGN(Buffers buffers, Buffers::create(*world, bufferBytes(kind())));
+    RANK_ASSIGN(Stream sends, world->createStream());
+    RANK_ASSIGN(Stream receives, world->createStream());
+    Problem p;
+    p.dtype = DType::i32;
+    p.count = largestCount(kind());
+    p.root = 1 - launch.rank;
+    auto valueOf = [](uint32_t rank, uint64_t i) {
+      return static_cast<uint32_t>((2 * i + rank) * 2654435761u);
+    };
+    std::vector<uint32_t> values(p.count);
+    for (uint64_t i = 0; i < p.count; ++i)
+      values[i] = valueOf(launch.rank, i);
+    RANK_TRY(world->copyToDevice(buffers.in, values.data(), 4 * p.count));
+    RANK_TRY(world->synchronize());
+    p.op = Op::send;
+    RANK_TRY(call(*world, *comm, p, buffers.in, buffers.out, nullptr, sends));
+    p.op = Op::recv;
+    RANK_TRY(
+        call(*world, *comm, p, buffers.in, buffers.out, nullptr, receives));
+    RANK_TRY(world->sync());
+    RANK_TRY(world->copyToHost(values.data(), buffers.out, 4 * p.count));
+    RANK_TRY(world->synchronize());
+    for (uint64_t i = 0; i < p.count; ++i)
+      RANK_CHECK(values[i] == valueOf(1 - launch.rank, i));
+    RANK_TRY(world->sync());
+    return "";
+  });
+}
+
 class CollectivesOfGroups : public OnDevices {};
 IRIS_ON_DEVICES(CollectivesOfGroups, 8u);
 

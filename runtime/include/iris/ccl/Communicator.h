@@ -34,9 +34,9 @@
 // Kernels are compiled on first use (see KernelCache).  The first use of a
 // kernel is therefore collective over the group: the host threads synchronize,
 // the first rank runs the compiler, all ranks load the kernel, and an error on
-// one rank is returned on all of them.  send and recv involve two ranks and
-// load their kernel without synchronization.  prepare() loads kernels ahead of
-// time, which is required before a capture.
+// one rank is returned on all of them.  send and recv involve two ranks; the
+// first of them loads the kernels of both, without synchronization.  prepare()
+// loads kernels ahead of time, which is required before a capture.
 //
 // A failed world returns its error from every call.  With
 // IRIS_CHECK_COLLECTIVES=1 the ranks compare every call on the host and report

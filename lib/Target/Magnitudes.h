@@ -6,9 +6,12 @@
 
 namespace mlir::iris {
 
-/// Rewrites comparisons of magnitudes with negative constants, in LLVM IR that
-/// is ready for NVIDIA GPUs: ptxas 13.0 takes abs(x) > c for true, also if x is
-/// NaN. Only whether x is NaN matters, so x is compared with itself.
+/// Guards comparisons of f32 with constants, in LLVM IR that is ready for
+/// NVIDIA GPUs. ptxas 13.0 derives bounds of magnitudes, squares, exponentials,
+/// sines, and of their sums and selections, and decides comparisons by them
+/// also for NaN: `abs(x) > -1` and `x * x >= 0` are always true. Comparisons
+/// that bounds may decide become `x > c and x == x`; ptxas leaves the second
+/// part.
 struct MagnitudesPass : llvm::PassInfoMixin<MagnitudesPass> {
   llvm::PreservedAnalyses run(llvm::Function &function,
                               llvm::FunctionAnalysisManager &);

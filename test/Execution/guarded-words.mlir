@@ -84,6 +84,32 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Comparisons that hold for all numbers, but not for NaN.
+  gpu.func @magnitudes(%ctx: !iris.ctx, %v: memref<64xf32, #iris.symmetric>,
+      %x: f32, %want: i1) kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %xs = tensor.splat %x : tensor<64xf32>
+    tile.store %xs, %v[%c0] : tensor<64xf32>, memref<64xf32, #iris.symmetric>
+    %xt = tile.load %v[%c0] volatile : memref<64xf32, #iris.symmetric> -> tensor<64xf32>
+    %w = tensor.splat %want : tensor<64xi1>
+    %zero = arith.constant dense<0.0> : tensor<64xf32>
+    %two = arith.constant dense<2.0> : tensor<64xf32>
+    %minus = arith.constant dense<-3.25> : tensor<64xf32>
+    %m = math.absf %xt : tensor<64xf32>
+    %p0 = arith.cmpf ogt, %m, %minus : tensor<64xf32>
+    iris.expect_eq %p0, %w, "|x| > -3.25" : tensor<64xi1>
+    %n = arith.negf %m : tensor<64xf32>
+    %p1 = arith.cmpf olt, %n, %two : tensor<64xf32>
+    iris.expect_eq %p1, %w, "-|x| < 2" : tensor<64xi1>
+    %q = arith.mulf %xt, %xt : tensor<64xf32>
+    %p2 = arith.cmpf oge, %q, %zero : tensor<64xf32>
+    iris.expect_eq %p2, %w, "x * x >= 0" : tensor<64xi1>
+    %s = arith.addf %m, %two : tensor<64xf32>
+    %p3 = arith.cmpf ogt, %s, %zero : tensor<64xf32>
+    iris.expect_eq %p3, %w, "|x| + 2 > 0" : tensor<64xi1>
+    gpu.return
+  }
+
   // A constant of 24 bits, divided by a number of 8 bits.
   gpu.func @constant_numerator(%ctx: !iris.ctx, %y: i32, %q: i32) kernel
       attributes {iris.num_warps = 1 : i32} {
@@ -376,6 +402,9 @@ func.func @main(%ctx: !iris.ctx) {
   %highp = arith.constant 1157650228 : i32
   iris.launch @kernels::@extended_floats programs(%one) args(%ctx, %bytes, %words, %m1, %ym, %nan32, %minus5, %highm : !iris.ctx, !b, !v, i8, i32, f32, f32, i32)
   iris.launch @kernels::@extended_floats programs(%one) args(%ctx, %bytes, %words, %seven, %yp, %zero32, %plus5, %highp : !iris.ctx, !b, !v, i8, i32, f32, f32, i32)
+  %floats = iris.alloc() : memref<64xf32, #iris.symmetric>
+  iris.launch @kernels::@magnitudes programs(%one) args(%ctx, %floats, %nan, %false : !iris.ctx, memref<64xf32, #iris.symmetric>, f32, i1)
+  iris.launch @kernels::@magnitudes programs(%one) args(%ctx, %floats, %x1, %true : !iris.ctx, memref<64xf32, #iris.symmetric>, f32, i1)
   iris.sync %ctx
   return
 }

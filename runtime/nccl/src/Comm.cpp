@@ -330,6 +330,23 @@ Status ncclComm::run(const std::vector<Operation> &operations) {
   return waits ? session_.world->synchronize() : Status::success();
 }
 
+/// Operations whose launches a driver accepts in any case. A launch waits where
+/// too many are pending, and these may need those of the next rank to end.
+static constexpr size_t maxPending = 4;
+
+bool ncclComm::onlyEnqueues(const std::vector<Operation> &operations) {
+  std::lock_guard<std::mutex> running(runMutex_);
+  if (operations.size() > maxPending || !checkInUse().ok())
+    return false;
+  return std::all_of(
+      operations.begin(), operations.end(), [&](const Operation &operation) {
+        const bool isOwn =
+            operation.isPointToPoint() && operation.call.root == options.rank;
+        return !isSynchronous(operation.stream) && operation.factor == 0 &&
+               (isOwn || session_.collectives->onlyEnqueues(operation.call));
+      });
+}
+
 Expected<int> ncclComm::addFactor(ccl::DType dtype, const void *value) {
   std::lock_guard<std::mutex> running(runMutex_);
   IRISRT_RETURN_IF_ERROR(checkInUse());

@@ -77,6 +77,9 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   iris::rt::Status checkUsable();
   /// Enqueues the operations of one group.
   iris::rt::Status run(const std::vector<iris::nccl::Operation> &operations);
+  /// Whether run() would wait for no other rank, so that one thread can run the
+  /// operations of several ranks one after the other.
+  bool onlyEnqueues(const std::vector<iris::nccl::Operation> &operations);
   /// Waits for the work of this rank. No further operation can run.
   iris::rt::Status finalize();
   /// Ends this rank's work, and waits of peers for it, with an error on all

@@ -161,6 +161,13 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
   return chosen;
 }
 
+static ChoiceKey keyOf(const Call &call, const TuningKey &tuningKey) {
+  ChoiceKey key = {tuningKey, call.reduce, call.config != nullptr, {}};
+  if (call.config)
+    key.config = *call.config;
+  return key;
+}
+
 Expected<Chosen> Communicator::Impl::choose(const Call &call,
                                             const CheckedCall &checked) {
   IRISRT_ASSIGN_OR_RETURN(TuningKey tuningKey, tuningKeyOf(call, checked));
@@ -168,9 +175,7 @@ Expected<Chosen> Communicator::Impl::choose(const Call &call,
   if (checkCalls) {
     IRISRT_ASSIGN_OR_RETURN(chosen, findKernel(call, checked, tuningKey));
   } else {
-    ChoiceKey key = {tuningKey, call.reduce, call.config != nullptr, {}};
-    if (call.config)
-      key.config = *call.config;
+    ChoiceKey key = keyOf(call, tuningKey);
     auto found = choices.find(key);
     if (found != choices.end()) {
       chosen = found->second;
@@ -390,6 +395,28 @@ Status Communicator::Impl::runAlone(const Call &call,
                             checked.out.bytes, call.stream);
 }
 
+/// Of counts only the device knows that they are 0.
+static bool isEmpty(const Call &call) {
+  return getCollective(call.op).hasCounts() ? call.inSize + call.outSize == 0
+                                            : call.count == 0;
+}
+
+bool Communicator::Impl::onlyEnqueues(const Call &call) const {
+  if (workspace == 0 || !group.contains())
+    return true;
+  const auto size = static_cast<uint32_t>(group.ranks.size());
+  const plan::Collective &collective = getCollective(call.op);
+  if (checkCalls && size > 1)
+    return false;
+  Expected<CheckedCall> checked =
+      checkCall(call, size, static_cast<uint32_t>(group.index));
+  if (!checked.ok() || (isEmpty(call) && collective.hasBuffers()) ||
+      (size == 1 && !collective.hasCounts()))
+    return true;
+  Expected<TuningKey> tuningKey = tuningKeyOf(call, *checked);
+  return !tuningKey.ok() || choices.count(keyOf(call, *tuningKey)) > 0;
+}
+
 Status Communicator::Impl::run(const Call &call) {
   if (workspace == 0 || !group.contains() || !world.failure().ok())
     return checkUsable(opName(call.op).data());
@@ -402,10 +429,7 @@ Status Communicator::Impl::run(const Call &call) {
     IRISRT_RETURN_IF_ERROR(agreement.succeeded(arguments.status()));
   IRISRT_ASSIGN_OR_RETURN(CheckedCall checked, std::move(arguments));
   const plan::Collective &collective = getCollective(call.op);
-  // Of counts only the device knows that they are 0.
-  bool isEmpty = collective.hasCounts() ? call.inSize + call.outSize == 0
-                                        : call.count == 0;
-  if (isEmpty && collective.hasBuffers())
+  if (isEmpty(call) && collective.hasBuffers())
     return compares ? compareCalls(call, checked, opName(call.op).data())
                     : Status::success();
   if (size == 1 && !collective.hasCounts())

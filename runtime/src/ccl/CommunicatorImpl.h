@@ -68,6 +68,7 @@ struct Communicator::Impl {
   rt::Status prepare(const Call &call, Placement placement);
 
   rt::Status run(const Call &call);
+  bool onlyEnqueues(const Call &call) const;
   rt::Status runAlone(const Call &call, const CheckedCall &checked);
   rt::Status compareCalls(const Call &call, const CheckedCall &checked,
                           const std::string &how);

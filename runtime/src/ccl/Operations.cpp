@@ -15,6 +15,10 @@ Status Communicator::run(const Call &call) {
   return impl_->run(call);
 }
 
+bool Communicator::onlyEnqueues(const Call &call) const {
+  return !findCollective(call.op) || impl_->onlyEnqueues(call);
+}
+
 Status Communicator::allGather(const void *in, void *out, size_t count,
                                DType dtype, Stream stream,
                                const Config *config) {

@@ -221,6 +221,61 @@ static std::string driveAll(int size) {
   return "";
 }
 
+/// Groups on streams: the second and later ones only enqueue, on this thread.
+static std::string driveAllOnStreams(int size) {
+  constexpr size_t count = 3000;
+  const auto ranks = static_cast<size_t>(size);
+  auto valueOf = [](size_t rank, size_t i, int round) {
+    return static_cast<int32_t>((i * 8 + rank) * 40503 % 100003) + round;
+  };
+  std::vector<ncclComm_t> comms(ranks);
+  NCCL_TRY(ncclCommInitAll(comms.data(), size, nullptr));
+  std::vector<void *> streams(ranks);
+  for (void *&stream : streams) {
+    RANK_ASSIGN(void *made, createHostStream());
+    stream = made;
+  }
+  for (int round = 0; round < 5; ++round) {
+    std::vector<std::vector<int32_t>> in(ranks, std::vector<int32_t>(count)),
+        sums = in, left = in;
+    for (size_t rank = 0; rank < ranks; ++rank)
+      for (size_t i = 0; i < count; ++i)
+        in[rank][i] = valueOf(rank, i, round);
+    NCCL_TRY(ncclGroupStart());
+    for (size_t rank = 0; rank < ranks; ++rank) {
+      auto *stream = static_cast<cudaStream_t>(streams[rank]);
+      const int me = static_cast<int>(rank);
+      NCCL_TRY(ncclAllReduce(in[rank].data(), sums[rank].data(), count,
+                             ncclInt32, ncclSum, comms[rank], stream));
+      NCCL_TRY(ncclSend(in[rank].data(), count, ncclInt32, (me + 1) % size,
+                        comms[rank], stream));
+      NCCL_TRY(ncclRecv(left[rank].data(), count, ncclInt32,
+                        (me + size - 1) % size, comms[rank], stream));
+    }
+    NCCL_TRY(ncclGroupEnd());
+    for (void *stream : streams)
+      RANK_TRY(synchronizeHostStream(stream));
+    for (size_t rank = 0; rank < ranks; ++rank)
+      for (size_t i = 0; i < count; ++i) {
+        int32_t sum = 0;
+        for (size_t other = 0; other < ranks; ++other)
+          sum += valueOf(other, i, round);
+        RANK_CHECK(sums[rank][i] == sum);
+        RANK_CHECK(left[rank][i] ==
+                   valueOf((rank + ranks - 1) % ranks, i, round));
+      }
+  }
+  for (ncclComm_t comm : comms)
+    NCCL_TRY(ncclCommDestroy(comm));
+  for (void *stream : streams)
+    RANK_TRY(destroyHostStream(stream));
+  return "";
+}
+
+TEST_P(NcclOneThread, DrivesAllRanksOnStreams) {
+  EXPECT_EQ("", alone([this] { return driveAllOnStreams(GetParam()); }));
+}
+
 TEST_P(NcclOneThread, InitAll) {
   EXPECT_EQ("", alone([&] { return driveAll(GetParam()); }));
 }

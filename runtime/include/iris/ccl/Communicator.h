@@ -199,6 +199,10 @@ public:
   /// Runs the operation `call.op`, as the method of that name below.
   /// \param call the operation and its arguments
   rt::Status run(const Call &call);
+  /// Whether run() would only enqueue work, or fail, and not wait for other
+  /// ranks: the kernel was used before, and the ranks do not compare calls.
+  /// \param call the operation and its arguments
+  bool onlyEnqueues(const Call &call) const;
 
   /// out[size * count] gets all ranks' in[count], ordered by index.
   /// In place: in == out + index * count elements.

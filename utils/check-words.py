@@ -32,7 +32,8 @@ SKIPPED = [
     (r"utils/check-words\.py", "lists the words"),
 ]
 
-Rule = collections.namedtuple("Rule", "name regex use")
+# `needles`: one of them, in lower case, is in every text that the rule matches.
+Rule = collections.namedtuple("Rule", "name regex use needles", defaults=[()])
 Exception_ = collections.namedtuple("Exception_", "rule path line reason")
 
 
@@ -42,7 +43,8 @@ def word(use, *forms):
     capitals = "|".join(form[0].upper() + form[1:] for form in forms)
     regex = (rf"(?<![A-Za-z])(?i:{either})(?![a-z])"
              rf"|(?<=[a-z0-9])(?:{capitals})(?![a-z])")
-    return Rule(forms[0], re.compile(regex), use)
+    return Rule(forms[0], re.compile(regex), use,
+                tuple(form.lower() for form in forms))
 
 
 def phrase(use, name, regex):
@@ -241,9 +243,17 @@ def is_allowed(rule, path, line):
                and re.search(e.line, line) for e in ALLOWED)
 
 
-def find_rules(text):
-    """The rules that match anywhere in a text."""
-    return [rule for rule in RULES if rule.regex.search(text)]
+# Rules whose matches may have a space, and so be broken over lines; the others.
+PHRASES = [rule for rule in RULES if re.search(r" |\\s", rule.regex.pattern)]
+WORDS = [rule for rule in RULES if rule not in PHRASES]
+
+
+def find_words(text):
+    """The rules for words that match anywhere in a text."""
+    lower = text.lower()
+    return [rule for rule in WORDS
+            if (not rule.needles or any(n in lower for n in rule.needles))
+            and rule.regex.search(text)]
 
 
 def check_line(path, line, rules=RULES):
@@ -270,27 +280,32 @@ def join_lines(lines):
     return " ".join(parts), offsets
 
 
-def check_wraps(path, lines):
-    """(line number, word, replacement) of each finding that is broken over
-    lines."""
+def find_phrases(path, lines):
+    """The rules for phrases that match anywhere in a file, and (line number,
+    word, replacement) of each finding that is broken over lines."""
     text, offsets = join_lines(lines)
-    for rule in RULES:
+    rules, broken = [], []
+    for rule in PHRASES:
         for match in rule.regex.finditer(text):
+            if rule not in rules:
+                rules.append(rule)
             first = bisect.bisect_right(offsets, match.start())
             last = bisect.bisect_right(offsets, match.end() - 1)
             whole = text[offsets[first - 1]:offsets[last]
                          if last < len(offsets) else None]
             if first != last and not is_allowed(rule, path, whole):
-                yield first, match.group(), rule.use
+                broken.append((first, match.group(), rule.use))
+    return rules, broken
 
 
 def check_text(path, lines):
     """(line number, word, replacement) of each finding in a file."""
     # Most files have none of the words.
-    rules = find_rules("\n".join(lines))
-    found = [(number, *each) for number, line in enumerate(lines, 1) if rules
-             for each in check_line(path, line, rules)]
-    return sorted(found + list(check_wraps(path, lines)))
+    rules, found = find_phrases(path, lines)
+    rules += find_words("\n".join(lines))
+    for number, line in enumerate(lines, 1):
+        found += [(number, *each) for each in check_line(path, line, rules)]
+    return sorted(found)
 
 
 def tracked_files(paths):

@@ -5,10 +5,6 @@
 #include "core/Deadline.h"
 #include "core/Files.h"
 
-#include <cerrno>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -100,42 +96,14 @@ void RendezvousDirectory::removeSocket(const std::string &job) const {
 // Locks
 //===----------------------------------------------------------------------===//
 
-NameLock::~NameLock() {
-  // Unlink before the lock is released, so that no process locks a file that is
-  // about to be removed.
-  if (fd_.valid())
-    ::unlinkat(directory_, name_.c_str(), 0);
-}
-
-Expected<std::optional<NameLock>>
+Expected<std::optional<FileLock>>
 RendezvousDirectory::tryLock(const std::string &job) const {
   return tryLockFile(fileName(job, lockSuffix));
 }
 
-Expected<std::optional<NameLock>>
+Expected<std::optional<FileLock>>
 RendezvousDirectory::tryLockFile(const std::string &name) const {
-  UniqueFd fd(::openat(fd_.get(), name.c_str(),
-                       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd.valid())
-    return makeErrnoStatus(StatusCode::unavailable, errno,
-                           "cannot open '%s/%s'", path_.c_str(), name.c_str());
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK || errno == EINTR)
-      return std::optional<NameLock>();
-    return makeErrnoStatus(StatusCode::unavailable, errno,
-                           "cannot lock '%s/%s'", path_.c_str(), name.c_str());
-  }
-  // Its last owner may have removed the file between open and flock.
-  struct stat ours, named;
-  if (::fstat(fd.get(), &ours) != 0 ||
-      ::fstatat(fd_.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 ||
-      ours.st_ino != named.st_ino || ours.st_dev != named.st_dev)
-    return std::optional<NameLock>();
-  NameLock lock;
-  lock.fd_ = std::move(fd);
-  lock.directory_ = fd_.get();
-  lock.name_ = name;
-  return std::optional<NameLock>(std::move(lock));
+  return FileLock::tryLock(fd_.get(), path_, name);
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,7 +118,7 @@ void RendezvousDirectory::sweep() const {
          name.substr(hashDigits) == socketSuffix))
       bases.push_back(name.substr(0, hashDigits));
   for (const std::string &base : bases) {
-    Expected<std::optional<NameLock>> lock = tryLockFile(base + lockSuffix);
+    Expected<std::optional<FileLock>> lock = tryLockFile(base + lockSuffix);
     if (lock.ok() && lock->has_value())
       ::unlinkat(fd_.get(), (base + socketSuffix).c_str(), 0);
   }

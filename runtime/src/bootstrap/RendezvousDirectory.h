@@ -7,6 +7,7 @@
 #ifndef IRIS_RT_BOOTSTRAP_RENDEZVOUSDIRECTORY_H
 #define IRIS_RT_BOOTSTRAP_RENDEZVOUSDIRECTORY_H
 
+#include "core/FileLock.h"
 #include "core/UniqueFd.h"
 #include "iris/rt/Status.h"
 
@@ -16,23 +17,6 @@
 #include <vector>
 
 namespace iris::rt {
-
-/// The lock of a job's name; its holder owns the socket of that name. Removes
-/// its file when it is released.
-class NameLock {
-public:
-  NameLock() = default;
-  NameLock(NameLock &&) = default;
-  NameLock &operator=(NameLock &&) = default;
-  ~NameLock();
-
-private:
-  friend class RendezvousDirectory;
-  UniqueFd fd_;
-  /// The directory's descriptor, which outlives the lock.
-  int directory_ = -1;
-  std::string name_;
-};
 
 class RendezvousDirectory {
 public:
@@ -57,8 +41,9 @@ public:
   /// length of the directory's path.
   std::string socketPath(const std::string &job) const;
   void removeSocket(const std::string &job) const;
-  /// Locks a job's name; none if another process holds the lock.
-  Expected<std::optional<NameLock>> tryLock(const std::string &job) const;
+  /// Locks a job's name; none if another process holds the lock. Its holder
+  /// owns the socket of that name.
+  Expected<std::optional<FileLock>> tryLock(const std::string &job) const;
 
   /// Removes the files of jobs that have no process left.
   void sweep() const;
@@ -66,7 +51,7 @@ public:
 private:
   RendezvousDirectory(UniqueFd fd, std::string path)
       : fd_(std::move(fd)), path_(std::move(path)) {}
-  Expected<std::optional<NameLock>> tryLockFile(const std::string &name) const;
+  Expected<std::optional<FileLock>> tryLockFile(const std::string &name) const;
 
   UniqueFd fd_;
   std::string path_;

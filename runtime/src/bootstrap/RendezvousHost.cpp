@@ -94,7 +94,7 @@ std::vector<uint32_t> Host::missing() const {
 
 Status Host::gather() {
   directory_.sweep();
-  std::optional<NameLock> lock;
+  std::optional<FileLock> lock;
   while (!lock) {
     IRISRT_ASSIGN_OR_RETURN(lock, directory_.tryLock(options_.job));
     if (lock)

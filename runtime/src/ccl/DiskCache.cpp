@@ -12,10 +12,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -26,8 +28,11 @@ const DiskCache::Contents DiskCache::kernels = {
     "kernel cache", "compiled again", ".iris", Package::maxBytes};
 
 static const char temporarySuffix[] = ".part";
-/// Older temporary files were left by a killed process.
+static const char entryLockSuffix[] = ".lock";
+/// Older temporary files and locks were left by a killed process.
 static constexpr time_t abandonedSeconds = 3600;
+/// The time between two attempts to take a lock.
+static constexpr auto lockInterval = std::chrono::milliseconds(10);
 
 static bool endsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() &&
@@ -54,6 +59,20 @@ Expected<DiskCache> DiskCache::open(const std::string &directory,
   IRISRT_ASSIGN_OR_RETURN(UniqueFd fd,
                           openPrivateDirectory(directory, contents.name));
   return DiskCache(std::move(fd), directory, maxBytes, contents);
+}
+
+std::optional<FileLock> DiskCache::lock(const std::string &key,
+                                        const Deadline &deadline) {
+  for (;;) {
+    auto lock = FileLock::tryLock(fd_.get(), directory_, key + entryLockSuffix);
+    if (!lock.ok()) {
+      Log().info("%s: %s", contents_->name, lock.status().message().c_str());
+      return std::nullopt;
+    }
+    if (lock->has_value() || deadline.passed())
+      return lock.take();
+    std::this_thread::sleep_for(lockInterval);
+  }
 }
 
 void DiskCache::remove(const std::string &key, const std::string &why) {
@@ -130,7 +149,8 @@ void DiskCache::shrink(const std::string &keep) {
   uint64_t total = 0;
   time_t now = ::time(nullptr);
   for (const std::string &name : listDirectory(fd_.get())) {
-    bool temporary = endsWith(name, temporarySuffix);
+    bool temporary =
+        endsWith(name, temporarySuffix) || endsWith(name, entryLockSuffix);
     struct stat info;
     if ((!temporary && !endsWith(name, contents_->suffix)) ||
         ::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)

@@ -2,11 +2,14 @@
 //===- DiskCache.h - Files that can be made again ---------------*- C++ -*-===//
 //
 // A directory of files named by a key, with a bound on their total size. Many
-// ranks and jobs share it without locks: a file appears by rename with its full
-// contents and never changes.
+// ranks and jobs share it, and read and write it without locks: a file appears
+// by rename with its full contents and never changes. Locks only keep several
+// of them from making the same file at the same time.
 #ifndef IRIS_RT_CCL_DISKCACHE_H
 #define IRIS_RT_CCL_DISKCACHE_H
 
+#include "core/Deadline.h"
+#include "core/FileLock.h"
 #include "core/UniqueFd.h"
 #include "iris/rt/Status.h"
 
@@ -42,6 +45,12 @@ public:
   /// Returns the bytes of an entry and marks it as the most recently used, or
   /// nothing if there is none. Removes an entry that other users can access.
   std::optional<std::string> read(const std::string &key);
+
+  /// Waits until no other thread or process holds the lock of an entry, and
+  /// takes it. Takes none after the deadline, and where files cannot be locked:
+  /// then the entry may be made twice. The cache must outlive the lock.
+  std::optional<rt::FileLock> lock(const std::string &key,
+                                   const rt::Deadline &deadline);
 
   /// Removes an entry and logs the reason.
   void remove(const std::string &key, const std::string &why);

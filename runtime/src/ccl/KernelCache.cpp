@@ -67,6 +67,9 @@ struct KernelCache::Impl {
   findRegistered(const KernelRequest &request,
                  const std::function<bool(const KernelInfo &)> &matches);
   Expected<CompiledKernel> obtain(const KernelRequest &request);
+  std::optional<CompiledKernel> readFrom(DiskCache &disk,
+                                         const std::string &key,
+                                         const KernelRequest &request);
   Expected<CompiledKernel> fromBytes(const KernelRequest &request,
                                      const std::string &bytes, Origin origin);
 
@@ -128,6 +131,20 @@ KernelCache::Impl::fromBytes(const KernelRequest &request,
   return CompiledKernel{package, image->kernels[0].fullName(), origin};
 }
 
+/// The kernel of a file on disk, if it is there and not damaged.
+std::optional<CompiledKernel>
+KernelCache::Impl::readFrom(DiskCache &disk, const std::string &key,
+                            const KernelRequest &request) {
+  std::optional<std::string> bytes = disk.read(key);
+  if (!bytes)
+    return std::nullopt;
+  Expected<CompiledKernel> kernel = fromBytes(request, *bytes, Origin::disk);
+  if (kernel.ok())
+    return *kernel;
+  disk.remove(key, kernel.status().message());
+  return std::nullopt;
+}
+
 Expected<CompiledKernel>
 KernelCache::Impl::obtain(const KernelRequest &request) {
   IRISRT_ASSIGN_OR_RETURN(std::string compiler, findCompiler(options.compiler));
@@ -146,21 +163,21 @@ KernelCache::Impl::obtain(const KernelRequest &request) {
       Log().warning("%s; kernels are not cached on disk",
                     opened.status().message().c_str());
   }
+  auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(
+      secondsOf(options.compileLimit));
+  // Groups of one world, and jobs that start together, compile a kernel once.
+  std::optional<FileLock> lock;
   if (disk) {
     IRISRT_ASSIGN_OR_RETURN(std::string buildId, compilerBuildId(compiler));
     key = diskKey(request, buildId);
-    if (std::optional<std::string> bytes = disk->read(key)) {
-      Expected<CompiledKernel> kernel =
-          fromBytes(request, *bytes, Origin::disk);
-      if (kernel.ok())
-        return kernel;
-      disk->remove(key, kernel.status().message());
-    }
+    if (auto kernel = readFrom(*disk, key, request))
+      return *kernel;
+    lock = disk->lock(key, Deadline(limit));
+    if (auto kernel = readFrom(*disk, key, request))
+      return *kernel;
   }
   Log().info("compiling for %s: %s", request.target.c_str(),
              request.source.c_str());
-  auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(
-      secondsOf(options.compileLimit));
   IRISRT_ASSIGN_OR_RETURN(std::string bytes,
                           compileText(compiler, request.source,
                                       {request.target, request.translation},

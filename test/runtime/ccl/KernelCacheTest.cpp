@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -248,6 +249,56 @@ TEST(KernelCache, ThreadsCompileOnce) {
               return found.ok() ? "" : found.status().message();
             })));
   EXPECT_EQ(folder.compilations(), 1u);
+}
+
+TEST(KernelCache, ProcessesCompileOnce) {
+  CacheFolder folder;
+  EXPECT_EQ("", failures(runProcesses(8, [&](const LaunchInfo &) {
+              // Each rank has a cache of its own, as groups of one world have.
+              auto found = KernelCache(folder.options()).find(requestOf());
+              return found.ok() ? "" : found.status().message();
+            })));
+  EXPECT_EQ(folder.compilations(), 1u);
+  EXPECT_EQ(folder.files().size(), 1u); // no lock is left
+}
+
+/// A lock whose owner was killed keeps no rank from compiling, and one that is
+/// held too long only for the time of a compilation.
+TEST(KernelCache, LocksDoNotLast) {
+  CacheFolder folder;
+  KernelCacheOptions options = folder.options();
+  EXPECT_ORIGIN(Origin::compiled, KernelCache(options).find(requestOf()));
+  std::string entry = folder.entries()[0];
+  std::string lock = fs::path(entry).replace_extension(".lock");
+
+  fs::remove(entry);
+  std::ofstream(lock).flush();
+  EXPECT_ORIGIN(Origin::compiled, KernelCache(options).find(requestOf()));
+  EXPECT_FALSE(fs::exists(lock));
+
+  fs::remove(entry);
+  int fd = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
+  options.compileLimit = 1;
+  EXPECT_ORIGIN(Origin::compiled, KernelCache(options).find(requestOf()));
+  EXPECT_TRUE(fs::exists(lock));
+  EXPECT_EQ(folder.compilations(), 3u);
+  ::close(fd);
+}
+
+/// Those that wait for a compilation that fails compile themselves.
+TEST(KernelCache, ProcessesLearnOfFailures) {
+  CacheFolder folder;
+  EXPECT_EQ("", failures(runProcesses(4, [&](const LaunchInfo &) {
+              Status status = KernelCache(folder.options())
+                                  .find(requestOf("all_gather i8", "fail"))
+                                  .status();
+              return status.message().find("is not to be") == std::string::npos
+                         ? "it says: " + status.message()
+                         : "";
+            })));
+  EXPECT_EQ(folder.compilations(), 4u);
+  EXPECT_EQ(folder.files().size(), 0u);
 }
 
 TEST(KernelCache, CompilersThatFail) {

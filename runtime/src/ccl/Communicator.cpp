@@ -117,6 +117,8 @@ KernelRequest Communicator::Impl::requestOf(const Spec &spec) const {
   request.source = requestText(spec, options.workspaceBytes);
   if (options.rewrite)
     request.source = options.rewrite(request.source);
+  else
+    request.name = requestName(spec, options.workspaceBytes);
   request.target = world.target();
   request.translation = world.translation();
   request.matches = [spec](const KernelInfo &kernel) {
@@ -134,6 +136,11 @@ KernelRequest Communicator::Impl::requestOf(const Spec &spec) const {
 Expected<LoadedKernel> Communicator::Impl::loadAlone(const Spec &spec) {
   IRISRT_ASSIGN_OR_RETURN(CompiledKernel compiled,
                           cache->find(requestOf(spec)));
+  return load(spec, compiled);
+}
+
+Expected<LoadedKernel>
+Communicator::Impl::load(const Spec &spec, const CompiledKernel &compiled) {
   IRISRT_ASSIGN_OR_RETURN(Module module, world.load(compiled.package));
   LoadedKernel loaded;
   IRISRT_ASSIGN_OR_RETURN(loaded.kernel, module.kernel(compiled.name));
@@ -189,11 +196,12 @@ Expected<LoadedKernel> Communicator::Impl::loadTogether(const Spec &spec,
   IRISRT_RETURN_IF_ERROR(agreement.same("what they call", describe(requested)));
   // One rank compiles; its peers then find the package on disk. Otherwise all
   // ranks would compile the same kernel.
-  Status first;
+  std::optional<Expected<CompiledKernel>> first;
   if (group.index == 0)
-    first = cache->find(requestOf(spec)).status();
-  IRISRT_RETURN_IF_ERROR(agreement.succeeded(first));
-  Expected<LoadedKernel> loaded = loadAlone(spec);
+    first = cache->find(requestOf(spec));
+  IRISRT_RETURN_IF_ERROR(
+      agreement.succeeded(first ? first->status() : Status()));
+  Expected<LoadedKernel> loaded = first ? load(spec, **first) : loadAlone(spec);
   Expected<uint64_t> programs =
       loaded.ok() ? Expected<uint64_t>(loaded->programs) : loaded.status();
   IRISRT_ASSIGN_OR_RETURN(programs, agreement.least(programs));

@@ -56,6 +56,8 @@ struct Communicator::Impl {
   rt::Status checkUsable(const char *what) const;
   KernelRequest requestOf(const Spec &spec) const;
   rt::Expected<LoadedKernel> loadAlone(const Spec &spec);
+  rt::Expected<LoadedKernel> load(const Spec &spec,
+                                  const CompiledKernel &compiled);
   rt::Expected<LoadedKernel> loadTogether(const Spec &spec,
                                           const Spec &requested);
   /// Returns the kernel and loads it on first use.

@@ -473,3 +473,33 @@ iris::ccl::deviceModelOf(DeviceKind device, const std::string &target,
   }
   return found->second;
 }
+
+Expected<DeviceKind> iris::ccl::deviceKindOfTarget(const std::string &target) {
+  if (target == deviceKindName(DeviceKind::host))
+    return DeviceKind::host;
+  if (const irischips::ChipInfo *chip = irischips::findChip(target))
+    return chip->isAMD() ? DeviceKind::hip : DeviceKind::cuda;
+  return makeStatus(StatusCode::invalidArgument,
+                    "unknown target '%s'; expected one of iris-compile "
+                    "--list-targets",
+                    target.c_str());
+}
+
+Expected<std::vector<DeviceModel>>
+iris::ccl::deviceModelsOfTarget(const std::string &target) {
+  IRISRT_ASSIGN_OR_RETURN(DeviceKind kind, deviceKindOfTarget(target));
+  IRISRT_RETURN_IF_ERROR(checkCostModel(kind));
+  DeviceAttributes attributes;
+  attributes.target = target;
+  attributes.warpSize =
+      static_cast<uint32_t>(warpSizeOf(target, /*attributes=*/nullptr));
+  std::vector<DeviceModel> models = {modelFromAttributes(
+      referenceModel(kind, target, &attributes), attributes)};
+  for (const DeviceModel &model : embeddedDeviceModels())
+    if (model.kind == kind && hasTarget(model, target))
+      models.push_back(model);
+  const Expected<std::optional<DeviceModel>> &named = fromEnvironment();
+  if (named.ok() && *named)
+    models.push_back(**named);
+  return models;
+}

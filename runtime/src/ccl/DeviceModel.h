@@ -174,6 +174,12 @@ const DeviceModel *findDeviceModel(rt::DeviceKind kind,
 const DeviceModel &deviceModelOf(rt::DeviceKind kind, const std::string &target,
                                  const rt::DeviceAttributes *attributes);
 
+/// The models that may serve GPUs of a target: the file of IRIS_COST_MODEL, the
+/// embedded ones, and that of a GPU without one. Needs no device.
+/// \retval invalidArgument there is no such target
+rt::Expected<std::vector<DeviceModel>>
+deviceModelsOfTarget(const std::string &target);
+
 inline const DeviceModel &deviceModelOf(const TuningKey &key) {
   return deviceModelOf(key.device,
                        key.attributes ? key.attributes->target : std::string(),

@@ -3,6 +3,7 @@
 #include "iris/ccl/KernelCache.h"
 
 #include "ccl/DiskCache.h"
+#include "ccl/KernelFolder.h"
 #include "compile/Compiler.h"
 #include "core/Deadline.h"
 #include "core/Log.h"
@@ -10,6 +11,7 @@
 
 #include <map>
 #include <mutex>
+#include <unistd.h>
 #include <vector>
 
 using namespace iris::ccl;
@@ -23,6 +25,8 @@ const char *iris::ccl::originName(Origin origin) {
     return "memory";
   case Origin::registered:
     return "a registered package";
+  case Origin::folder:
+    return "the package of a kernel folder";
   case Origin::disk:
     return "disk";
   case Origin::compiled:
@@ -66,6 +70,8 @@ struct KernelCache::Impl {
   std::optional<CompiledKernel>
   findRegistered(const KernelRequest &request,
                  const std::function<bool(const KernelInfo &)> &matches);
+  std::optional<CompiledKernel> findInFolders(const KernelRequest &request);
+  Status explainMissing(const KernelRequest &request, const Status &why);
   Expected<CompiledKernel> obtain(const KernelRequest &request);
   std::optional<CompiledKernel> readFrom(DiskCache &disk,
                                          const std::string &key,
@@ -76,6 +82,10 @@ struct KernelCache::Impl {
   KernelCacheOptions options;
   std::mutex mutex; // guards the members below
   std::vector<Package> registered;
+  /// Folders are never removed, so that they are read without the mutex.
+  std::vector<std::shared_ptr<const KernelFolder>> folders;
+  /// Why others cannot be used.
+  std::vector<Status> unusable;
   std::map<std::string, std::shared_ptr<Slot>> slots;
 };
 
@@ -95,6 +105,19 @@ std::shared_ptr<KernelCache> KernelCache::shared() {
 void KernelCache::add(const Package &package) {
   std::lock_guard<std::mutex> lock(impl_->mutex);
   impl_->registered.push_back(package);
+}
+
+Status KernelCache::addFolder(const std::string &path,
+                              std::optional<uint32_t> owner) {
+  Expected<KernelFolder> folder =
+      KernelFolder::open(path, owner.value_or(::geteuid()));
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  if (folder.ok())
+    impl_->folders.push_back(
+        std::make_shared<const KernelFolder>(folder.take()));
+  else
+    impl_->unusable.push_back(folder.status());
+  return folder.status();
 }
 
 std::optional<CompiledKernel> KernelCache::Impl::findRegistered(
@@ -143,6 +166,58 @@ KernelCache::Impl::readFrom(DiskCache &disk, const std::string &key,
     return *kernel;
   disk.remove(key, kernel.status().message());
   return std::nullopt;
+}
+
+/// The kernel of that name in the first folder that has it.
+std::optional<CompiledKernel>
+KernelCache::Impl::findInFolders(const KernelRequest &request) {
+  if (request.name.empty())
+    return std::nullopt;
+  std::vector<std::shared_ptr<const KernelFolder>> all;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    all = folders;
+  }
+  for (const std::shared_ptr<const KernelFolder> &folder : all) {
+    std::optional<std::string> bytes = folder->read(request.name);
+    if (!bytes)
+      continue;
+    Expected<CompiledKernel> kernel =
+        fromBytes(request, *bytes, Origin::folder);
+    Status status = kernel.status();
+    if (status.ok() && request.matches) {
+      const PackageImage *image =
+          *kernel->package.findImage(request.target, request.translation);
+      if (!request.matches(image->kernels[0]))
+        status = makeStatus(StatusCode::invalidArgument,
+                            "it is another kernel, with the config %s",
+                            image->kernels[0].config.c_str());
+    }
+    if (status.ok())
+      return *kernel;
+    Log().warning("kernel folder: '%s/%s.iris' is not used: %s",
+                  folder->path().c_str(), request.name.c_str(),
+                  status.message().c_str());
+  }
+  return std::nullopt;
+}
+
+/// Says which folders lack a kernel that cannot be compiled.
+Status KernelCache::Impl::explainMissing(const KernelRequest &request,
+                                         const Status &why) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (request.name.empty() || (folders.empty() && unusable.empty()))
+    return why;
+  std::string text;
+  for (const std::shared_ptr<const KernelFolder> &folder : folders)
+    text += "; the kernel folder '" + folder->path() + "' has no usable " +
+            request.name + ".iris";
+  for (const Status &status : unusable)
+    text += "; " + status.message();
+  return Status(why.code(), why.message() + text +
+                                "; compile kernels ahead of time with "
+                                "iris-bench --requests and iris-compile "
+                                "--split (docs/guides/nccl.md)");
 }
 
 Expected<CompiledKernel>
@@ -211,11 +286,17 @@ Expected<CompiledKernel> KernelCache::find(const KernelRequest &request) {
   if (slot->kernel)
     return CompiledKernel{slot->kernel->package, slot->kernel->name,
                           Origin::memory};
-  Expected<CompiledKernel> kernel = impl_->obtain(request);
-  if (kernel.ok())
+  if (std::optional<CompiledKernel> kernel = impl_->findInFolders(request)) {
     slot->kernel = *kernel;
-  else if (kernel.status().code() == StatusCode::unavailable)
+    return *kernel;
+  }
+  Expected<CompiledKernel> kernel = impl_->obtain(request);
+  if (kernel.ok()) {
+    slot->kernel = *kernel;
+  } else if (kernel.status().code() == StatusCode::unavailable) {
     if (auto other = impl_->findRegistered(request, request.isAcceptable))
       return *other;
+    return impl_->explainMissing(request, kernel.status());
+  }
   return kernel;
 }

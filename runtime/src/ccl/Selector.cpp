@@ -11,6 +11,7 @@
 using namespace iris::ccl;
 using iris::rt::DeviceAttributes;
 using iris::rt::DeviceKind;
+using iris::rt::Expected;
 using iris::rt::formatString;
 
 /// Whether a variant may be chosen without being asked for: its result is the
@@ -144,5 +145,19 @@ std::vector<Config> iris::ccl::candidates(Op op, DType dtype, DeviceKind device,
   for (const auto &[kernel, config] :
        eligibleKernels(modelOf(device, attributes), op, dtype, onHeap))
     configs.push_back(config);
+  return configs;
+}
+
+Expected<std::vector<Config>>
+iris::ccl::candidatesOfTarget(Op op, DType dtype, const std::string &target,
+                              bool onHeap) {
+  IRISRT_ASSIGN_OR_RETURN(std::vector<DeviceModel> models,
+                          deviceModelsOfTarget(target));
+  std::vector<Config> configs;
+  for (const DeviceModel &model : models)
+    for (const auto &[kernel, config] :
+         eligibleKernels(model, op, dtype, onHeap))
+      if (std::find(configs.begin(), configs.end(), config) == configs.end())
+        configs.push_back(config);
   return configs;
 }

@@ -198,14 +198,20 @@ static std::string symbolOf(const std::string &description) {
   return symbol;
 }
 
-std::string iris::ccl::requestText(const Spec &request,
-                                   uint64_t workspaceBytes) {
-  Spec spec = request;
+static std::string describeWithPrograms(Spec spec, uint64_t workspaceBytes) {
   // With slots per program, fewer programs may be supported; the compiler knows
   // the maximum.
   if (spec.config.programs == 0 && !hasProgramSlots(spec))
     spec.config.programs = getCollective(spec.op).maxPrograms();
-  std::string description = describeFor(spec, workspaceBytes);
+  return describeFor(spec, workspaceBytes);
+}
+
+std::string iris::ccl::requestName(const Spec &spec, uint64_t workspaceBytes) {
+  return symbolOf(describeWithPrograms(spec, workspaceBytes));
+}
+
+std::string iris::ccl::requestText(const Spec &spec, uint64_t workspaceBytes) {
+  std::string description = describeWithPrograms(spec, workspaceBytes);
   // The location makes the package and the compiler's diagnostics independent
   // of the path of the source file.
   return "iris.collective @" + symbolOf(description) + " " + description +

@@ -70,6 +70,11 @@ constexpr uint64_t defaultWorkspaceBytes = plan::Workspace::defaultBytes;
 std::string requestText(const Spec &spec,
                         uint64_t workspaceBytes = defaultWorkspaceBytes);
 
+/// The symbol of that request, which no other request has:
+/// "all_reduce_sum_bf16_size_8_programs_128_tile_2048_variant_one_shot".
+std::string requestName(const Spec &spec,
+                        uint64_t workspaceBytes = defaultWorkspaceBytes);
+
 /// The name of the type in MLIR: "ui8", "f8E4M3FN".
 const char *mlirType(DType dtype);
 

@@ -154,6 +154,22 @@ iris::rt::findPrivateDirectory(const std::string &path, const char *what) {
   return std::optional<UniqueFd>(std::move(fd));
 }
 
+Status iris::rt::checkTrusted(int fd, const std::string &name, uint32_t owner) {
+  struct stat info;
+  if (::fstat(fd, &info) != 0)
+    return makeErrnoStatus(StatusCode::internal, errno, "cannot stat '%s'",
+                           name.c_str());
+  const bool isTrusted =
+      info.st_uid == 0 || info.st_uid == ::geteuid() || info.st_uid == owner;
+  if (isTrusted && (info.st_mode & 022) == 0)
+    return Status::success();
+  return makeStatus(StatusCode::failedPrecondition,
+                    "other users can write to '%s': it belongs to user %u with "
+                    "mode %04o; expected user %u or root, and no write "
+                    "permission of group or others (chmod go-w)",
+                    name.c_str(), info.st_uid, info.st_mode & 07777, owner);
+}
+
 std::vector<std::string> iris::rt::listDirectory(int fd) {
   std::vector<std::string> names;
   // A separate descriptor: threads share the directory offset of `fd`.

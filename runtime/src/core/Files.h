@@ -45,6 +45,12 @@ Expected<UniqueFd> openPrivateDirectory(const std::string &path,
 Expected<std::optional<UniqueFd>> findPrivateDirectory(const std::string &path,
                                                        const char *what);
 
+/// Checks that no other user can write to an open file or directory: it belongs
+/// to root, to this user or to `owner`, and neither its group nor others may
+/// write. For code that an administrator installs, which this user executes.
+/// `name` is for messages.
+Status checkTrusted(int fd, const std::string &name, uint32_t owner);
+
 /// The names in an open directory; empty if it cannot be read.
 std::vector<std::string> listDirectory(int fd);
 

@@ -373,3 +373,124 @@ TEST(KernelCache, RegisteredPackagesComeFirst) {
   request.translation = "table"; // for which the package has no image
   EXPECT_ORIGIN(Origin::compiled, cache.find(request));
 }
+
+//===----------------------------------------------------------------------===//
+// Folders of kernels that were compiled ahead of time
+//===----------------------------------------------------------------------===//
+
+/// A folder beside a cache, with the package of one request as all_gather.iris.
+static std::string makeKernelFolder(const CacheFolder &folder) {
+  std::string path = folder.path() + "-kernels";
+  fs::create_directory(path);
+  ::chmod(path.c_str(), 0755);
+  KernelCache cache(folder.options());
+  EXPECT_TRUE(cache.find(requestOf()).ok());
+  std::string file = path + "/all_gather.iris";
+  fs::copy_file(folder.entries()[0], file);
+  ::chmod(file.c_str(), 0644);
+  fs::remove_all(folder.path());
+  return path;
+}
+
+static KernelRequest namedRequest(const std::string &name = "all_gather") {
+  KernelRequest request = requestOf();
+  request.name = name;
+  return request;
+}
+
+/// Options of a machine without a compiler.
+static KernelCacheOptions withoutCompiler(const CacheFolder &folder) {
+  KernelCacheOptions options = folder.options();
+  options.compiler = folder.path() + "-no-compiler";
+  return options;
+}
+
+TEST(KernelCache, FoldersNeedNoCompiler) {
+  CacheFolder folder;
+  std::string path = makeKernelFolder(folder);
+  KernelCache cache(withoutCompiler(folder));
+  ASSERT_TRUE(cache.addFolder(path).ok());
+  EXPECT_ORIGIN(Origin::folder, cache.find(namedRequest()));
+  EXPECT_ORIGIN(Origin::memory, cache.find(namedRequest()));
+  // Others are not in it, and those without a name in none.
+  EXPECT_FAILS(StatusCode::unavailable, "cannot be run",
+               cache.find(requestOf("barrier i8")));
+  EXPECT_FAILS(StatusCode::unavailable,
+               "has no usable barrier.iris; compile kernels ahead of time",
+               cache.find([] {
+                 KernelRequest request = requestOf("barrier i8");
+                 request.name = "barrier";
+                 return request;
+               }()));
+  EXPECT_TRUE(folder.files().empty()); // nothing was written
+}
+
+TEST(KernelCache, FoldersComeBeforeTheDisk) {
+  CacheFolder folder;
+  std::string path = makeKernelFolder(folder);
+  EXPECT_ORIGIN(Origin::compiled,
+                KernelCache(folder.options()).find(namedRequest()));
+  KernelCache cache(folder.options());
+  ASSERT_TRUE(cache.addFolder(path).ok());
+  EXPECT_ORIGIN(Origin::folder, cache.find(namedRequest()));
+}
+
+/// The name tells which kernel it is, and the caller checks it.
+TEST(KernelCache, FolderOfOtherKernels) {
+  CacheFolder folder;
+  std::string path = makeKernelFolder(folder);
+  KernelRequest request = namedRequest();
+  request.matches = [](const KernelInfo &) { return false; };
+  KernelCache cache(withoutCompiler(folder));
+  ASSERT_TRUE(cache.addFolder(path).ok());
+  EXPECT_FAILS(StatusCode::unavailable, "has no usable all_gather.iris",
+               cache.find(request));
+  // Names are no paths.
+  request =
+      namedRequest("../" + fs::path(path).filename().string() + "/all_gather");
+  EXPECT_FAILS(StatusCode::unavailable, "cannot be run", cache.find(request));
+}
+
+TEST(KernelCache, FoldersThatOthersCanWriteAreRefused) {
+  CacheFolder folder;
+  std::string path = makeKernelFolder(folder);
+  std::string file = path + "/all_gather.iris";
+  for (unsigned mode : {0664u, 0646u, 0666u}) {
+    ::chmod(file.c_str(), mode);
+    KernelCache cache(withoutCompiler(folder));
+    ASSERT_TRUE(cache.addFolder(path).ok());
+    EXPECT_FAILS(StatusCode::unavailable, "has no usable all_gather.iris",
+                 cache.find(namedRequest()));
+  }
+  ::chmod(file.c_str(), 0644);
+  for (unsigned mode : {0775u, 0757u, 01777u}) {
+    ::chmod(path.c_str(), mode);
+    KernelCache cache(withoutCompiler(folder));
+    Status status = cache.addFolder(path);
+    EXPECT_EQ(status.code(), StatusCode::failedPrecondition);
+    EXPECT_NE(status.message().find("other users can write to '" + path),
+              std::string::npos)
+        << status.message();
+    EXPECT_FAILS(StatusCode::unavailable, "other users can write to",
+                 cache.find(namedRequest()));
+  }
+  ::chmod(path.c_str(), 0755);
+  KernelCache cache(withoutCompiler(folder));
+  EXPECT_EQ(cache.addFolder(path + "/missing").code(), StatusCode::unavailable);
+  EXPECT_FAILS(StatusCode::unavailable, "cannot open the kernel folder",
+               cache.find(namedRequest()));
+}
+
+TEST(KernelCache, DamagedKernelsOfFoldersAreCompiled) {
+  CacheFolder folder;
+  std::string path = makeKernelFolder(folder);
+  std::string file = path + "/all_gather.iris", good = readFile(file);
+  for (const std::string &bytes :
+       {std::string(), good.substr(0, 100), std::string("x"), good + "x"}) {
+    std::ofstream(file, std::ios::binary) << bytes;
+    KernelCache cache(folder.options());
+    ASSERT_TRUE(cache.addFolder(path).ok());
+    EXPECT_TRUE(cache.find(namedRequest()).ok());
+    EXPECT_EQ(readFile(file), bytes); // only the disk cache repairs its files
+  }
+}

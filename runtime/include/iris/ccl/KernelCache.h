@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- KernelCache.h - Compiled kernels and their sources -------*- C++ -*-===//
 //
-// Finds compiled kernels in memory, in packages that were compiled ahead of
-// time, in a directory on disk, or compiles them.
+// Finds compiled kernels in memory, in packages and folders that were compiled
+// ahead of time, in a directory on disk, or compiles them.
 #ifndef IRIS_CCL_KERNELCACHE_H
 #define IRIS_CCL_KERNELCACHE_H
 
@@ -32,11 +32,12 @@ std::string kernelSource(Op op, DType dtype, ReduceOp reduce,
                          uint32_t groupSize, const Config &config);
 
 /// The source of a kernel.
-enum class Origin { memory, registered, disk, compiled };
+enum class Origin { memory, registered, folder, disk, compiled };
 
 /// Names an origin.
 /// \param origin the origin
-/// \return "memory", "a registered package", "disk", "the compiler"
+/// \return "memory", "a registered package", "the package of a kernel folder",
+///   "disk", "the compiler"
 const char *originName(Origin origin);
 
 /// Options of a KernelCache.
@@ -60,12 +61,16 @@ struct KernelCacheOptions {
 struct KernelRequest {
   /// An .mlir module.
   std::string source;
+  /// What the kernel is called in folders (KernelCache::addFolder), a symbol
+  /// that no other source has; empty: it is in none.
+  std::string name;
   /// The target of the device: "host", "gfx942", "sm_90a".
   std::string target;
   /// "stride" or "table".
   std::string translation;
   /// Whether a kernel of a registered package, whose source is unknown, is the
-  /// one that `source` generates; empty: never.
+  /// one that `source` generates; empty: never. In a folder the name tells;
+  /// this only checks it.
   std::function<bool(const rt::KernelInfo &kernel)> matches;
   /// Whether such a kernel is an acceptable substitute if the compiler cannot
   /// run; empty: never.
@@ -103,6 +108,19 @@ public:
   /// Registers a package's kernels; they take precedence over those on disk.
   /// \param package the package, of which the cache keeps a copy
   void add(const rt::Package &package);
+
+  /// Adds a folder of kernels, as `iris-compile --split` writes it. A package
+  /// is read when it is asked for, so that large folders cost no time; files
+  /// that other users can write to are refused. Folders come before the
+  /// directory on disk, in the order in which they are added. A folder that
+  /// cannot be used is named by later errors of find().
+  /// \param path of the folder
+  /// \param owner a user whose files are trusted, beside root and this user;
+  ///   default: none
+  /// \retval unavailable there is no such folder
+  /// \retval failedPrecondition other users can write to it
+  rt::Status addFolder(const std::string &path,
+                       std::optional<uint32_t> owner = std::nullopt);
 
   /// Finds the kernel or compiles it. Replaces a file that is damaged or
   /// belongs to another user.

@@ -92,6 +92,23 @@ std::vector<Config>
 candidates(Op op, DType dtype, rt::DeviceKind device, bool onHeap = true,
            const rt::DeviceAttributes *attributes = nullptr);
 
+/// Finds the kind of device that executes code for a target.
+/// \param target "host", "gfx942", "sm_90a"
+/// \retval invalidArgument there is no such target
+rt::Expected<rt::DeviceKind> deviceKindOfTarget(const std::string &target);
+
+/// Lists the same for all devices of a target, with and without a cost model.
+/// Needs no device.
+/// \param op the operation
+/// \param dtype the type of the elements
+/// \param target "host", "gfx942", "sm_90a"
+/// \param onHeap whether both buffers are on the symmetric heap
+/// \return the configs, as of candidates()
+/// \retval invalidArgument there is no such target, or IRIS_COST_MODEL is no
+///   model of it
+rt::Expected<std::vector<Config>>
+candidatesOfTarget(Op op, DType dtype, const std::string &target, bool onHeap);
+
 } // namespace iris::ccl
 #pragma GCC visibility pop
 

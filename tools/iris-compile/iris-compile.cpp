@@ -6,6 +6,7 @@
 #include "Hints.h"
 #include "Output.h"
 #include "Signals.h"
+#include "Split.h"
 #include "debug-log/DebugLog.h"
 #include "stack/LargeStack.h"
 #include "terminal/Terminal.h"
@@ -23,9 +24,11 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/SourceMgr.h"
 #include <ctime>
+#include <thread>
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -77,6 +80,19 @@ static cl::opt<std::string> translation(
              "multiply-add), table (for heaps without a uniform stride), or "
              "both (package only)"),
     cl::value_desc("stride|table|both"), cl::init("stride"), cl::cat(category));
+
+static cl::opt<bool> split(
+    "split",
+    cl::desc("Compile the parts of the input, separated by lines '// -----', "
+             "to a package each, NAME.iris in the folder of -o, where NAME is "
+             "the symbol of the part's only kernel or module"),
+    cl::init(false), cl::cat(category));
+
+static cl::opt<unsigned>
+    jobs("jobs",
+         cl::desc("Processes that compile parts at once (default: one for each "
+                  "processor)"),
+         cl::value_desc("n"), cl::init(0), cl::cat(category));
 
 static cl::opt<bool> trace(
     "trace",
@@ -186,6 +202,10 @@ static cl::extrahelp examples(
     "  iris-compile all_gather.mlir --target=gfx942 --remarks --time -o "
     "ag.iris\n"
     "      how each access was vectorized, and where the time went\n"
+    "  iris-bench --nccl --requests=list.mlir --target=sm_90a\n"
+    "  iris-compile list.mlir --split --target=sm_90a --translation=both \\\n"
+    "      -o kernels.sm_90a\n"
+    "      a folder of kernels for machines without a compiler\n"
     "\nThe exit status is 0 if the output was written, else 1.\n");
 
 //===----------------------------------------------------------------------===//
@@ -282,6 +302,9 @@ struct Invocation {
   std::string output;
   bool remarks = false;
   bool time = false;
+  bool split = false;
+  /// Processes of `split`.
+  unsigned jobs = 1;
   DriverOptions driver;
 };
 } // namespace
@@ -372,7 +395,19 @@ static llvm::Error readFlags(Invocation &invocation) {
           "/usr/local/cuda/bin; give its path with --ptxas, or use --emit=ptx");
     options.codegen.ptxas = std::move(*ptxas);
   }
-  return checkOutput(outputPath, isBinary(options.emit));
+  invocation.split = split;
+  if (!split && jobs.getNumOccurrences())
+    return llvm::createStringError("--jobs needs --split");
+  if (!split)
+    return checkOutput(outputPath, isBinary(options.emit));
+  if (options.emit != EmitKind::Package || outputPath == "-")
+    return llvm::createStringError(
+        "--split writes packages to a folder; expected -o FOLDER, and no "
+        "--emit or --until");
+  invocation.jobs = jobs;
+  if (jobs == 0)
+    invocation.jobs = std::max(1u, std::thread::hardware_concurrency());
+  return llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -391,16 +426,32 @@ static LogicalResult enableRemarks(MLIRContext &context) {
       /*printAsEmitRemarks=*/true);
 }
 
-/// Parses, compiles and writes.
-static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
-  const DriverOptions &options = invocation.driver;
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> input =
-      openInputFile(invocation.input, &error);
-  if (!input) {
-    printError(error);
-    return failure();
+namespace {
+/// A compiled input.
+struct Compiled {
+  /// The symbol of the input's only symbol; empty if it has another number.
+  std::string name;
+  std::string bytes;
+};
+} // namespace
+
+/// The symbol of the only symbol in a module.
+static std::string findName(ModuleOp module) {
+  std::string name;
+  for (Operation &op : *module.getBody()) {
+    auto symbol = dyn_cast<SymbolOpInterface>(op);
+    if (!symbol || !name.empty())
+      return "";
+    name = symbol.getName().str();
   }
+  return name;
+}
+
+/// Parses and compiles.
+static FailureOr<Compiled>
+compileBuffer(std::unique_ptr<llvm::MemoryBuffer> input,
+              const Invocation &invocation, TimingScope &timing) {
+  const DriverOptions &options = invocation.driver;
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(input), llvm::SMLoc());
 
@@ -434,16 +485,79 @@ static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
   if (!module)
     return failure();
 
+  std::string name = findName(*module);
   FailureOr<std::string> output = compile(*module, options, timing);
   if (failed(output))
     return failure();
+  return Compiled{std::move(name), std::move(*output)};
+}
 
+static LogicalResult write(StringRef path, StringRef bytes,
+                           TimingScope &timing) {
   TimingScope writing = timing.nest("writing");
-  if (llvm::Error failed = writeOutput(invocation.output, *output)) {
+  if (llvm::Error failed = writeOutput(path, bytes)) {
     printError(llvm::toString(std::move(failed)));
     return failure();
   }
   return success();
+}
+
+/// Compiles a part of the input to a package in the folder.
+static LogicalResult runPart(const InputPart &part,
+                             const Invocation &invocation,
+                             TimingScope &timing) {
+  // Lines before the part, so that diagnostics have the line in the input.
+  std::string text(part.line - 1, '\n');
+  text += part.text;
+  FailureOr<Compiled> compiled = compileBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(text, invocation.input), invocation,
+      timing);
+  if (failed(compiled))
+    return failure();
+  if (compiled->name.empty() || !llvm::all_of(compiled->name, [](char c) {
+        return llvm::isAlnum(c) || c == '_';
+      })) {
+    printError(invocation.input + ":" + llvm::Twine(part.line) +
+               ": the part names no package; expected one kernel or module, "
+               "whose symbol has letters, digits and _ only");
+    return failure();
+  }
+  llvm::SmallString<128> path(invocation.output);
+  llvm::sys::path::append(path, compiled->name + ".iris");
+  if (failed(write(path, compiled->bytes, timing)))
+    return failure();
+  // The runtime refuses what others may write.
+  if (std::error_code error = llvm::sys::fs::setPermissions(
+          path, llvm::sys::fs::all_read | llvm::sys::fs::owner_write)) {
+    printError("cannot set the mode of '" + path + "': " + error.message());
+    return failure();
+  }
+  return success();
+}
+
+/// Reads the input, compiles and writes.
+static LogicalResult run(const Invocation &invocation, TimingScope &timing) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> input =
+      openInputFile(invocation.input, &error);
+  if (!input) {
+    printError(error);
+    return failure();
+  }
+  if (!invocation.split) {
+    FailureOr<Compiled> compiled =
+        compileBuffer(std::move(input), invocation, timing);
+    return failed(compiled) ? failure()
+                            : write(invocation.output, compiled->bytes, timing);
+  }
+  SmallVector<InputPart> parts = splitInput(input->getBuffer());
+  if (llvm::Error failed = createFolder(invocation.output)) {
+    printError(llvm::toString(std::move(failed)));
+    return failure();
+  }
+  return success(runInProcesses(invocation.jobs, parts.size(), [&](size_t i) {
+    return succeeded(runPart(parts[i], invocation, timing));
+  }));
 }
 
 static int runTool(int argc, char **argv) {

@@ -54,6 +54,12 @@ on a machine without a compiler, with the same options in both:
   iris-bench -n 8 --device=cuda --ops=all --requests=kernels.mlir
   iris-compile kernels.mlir --target=sm_90a -o kernels.iris
   iris-bench -n 8 --device=cuda --ops=all --package=kernels.iris
+
+for libiris_nccl on such a machine:
+  iris-bench --nccl --requests=list.mlir --target=sm_90a --nccl-types=bf16,f32
+  iris-compile list.mlir --split --target=sm_90a --translation=both \
+      -o $PWD/kernels.sm_90a
+  IRIS_NCCL_KERNEL_DIR=$PWD ./app
 )";
 
 const char *iris::bench::modeName(Mode mode) {
@@ -292,6 +298,30 @@ static void addMeasurements(CommandLine &line, Options &options) {
   line.option("--split-k", "LIST", numbers(options.splitK, 32), "config field");
 }
 
+/// The calls of a program whose kernels are compiled ahead of time.
+static void addNcclCalls(CommandLine &line, nccl::CallKinds &calls) {
+  line.option(
+      "--nccl-sizes", "LIST",
+      {[&calls](const std::string &option, const std::string &text) -> Status {
+         std::vector<int64_t> sizes;
+         IRISRT_RETURN_IF_ERROR(
+             numbers(sizes, IRISRT_MAX_GROUP).parse(option, text));
+         calls.groupSizes.assign(sizes.begin(), sizes.end());
+         return {};
+       },
+       "2,4,8"},
+      "sizes of communicators");
+  line.option("--nccl-ops", "LIST",
+              words(calls.ops, nccl::allOps(), ccl::opName),
+              "all, or some of these");
+  line.option("--nccl-types", "LIST",
+              words(calls.types, nccl::allTypes(), ccl::dtypeName),
+              "types of reductions: all, or some of these");
+  line.option("--nccl-reductions", "LIST",
+              words(calls.reductions, nccl::allReductions(), ccl::reduceOpName),
+              "all, or some of these");
+}
+
 /// What holds for the whole run.
 static void addRun(CommandLine &line, Options &options) {
   line.section("tuning of matmuls (docs/guides/tuning.md)");
@@ -312,8 +342,8 @@ static void addRun(CommandLine &line, Options &options) {
   line.option("--device", "host|hip|cuda|emulated:CHIP", device(options.device),
               "CPU threads or GPUs");
   line.option("--target", "TARGET", text(options.target),
-              "target of --explain and --requests for matmuls: sm_90a, gfx942 "
-              "or gfx950 (default: by the device)");
+              "target of --nccl, and of --explain and --requests for matmuls: "
+              "sm_90a, gfx942 or gfx950 (default: by the device)");
   line.option("--plan", "FILE", fileName(options.planPath),
               "file with more of the options of the first two groups in each "
               "line, in addition to those given here; all lines are measured "
@@ -333,6 +363,12 @@ static void addRun(CommandLine &line, Options &options) {
   line.option("--requests", "FILE", fileName(options.requestsPath),
               "write the .mlir source of such a package (-: standard output) "
               "and exit; needs no device");
+
+  line.section("for libiris_nccl (docs/guides/nccl.md)");
+  line.flag({"--nccl"}, options.nccl,
+            "with --requests and --target: write the kernels that NCCL's API "
+            "may load, for iris-compile --split");
+  addNcclCalls(line, options.ncclCalls);
 
   line.section("output");
   line.option("--json", "FILE", fileName(options.jsonPath),
@@ -420,6 +456,10 @@ Expected<Options> iris::bench::parseOptions(int argc, char **argv) {
   for (Options &part : options.plan)
     if (part.shapes.empty())
       part.shapes = options.shapes;
+  if (options.nccl && (options.requestsPath.empty() || options.target.empty()))
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "--nccl writes requests for a target; expected "
+                          "--requests=FILE and --target=TARGET");
   return options;
 }
 

@@ -3,6 +3,7 @@
 #ifndef IRIS_TOOLS_IRIS_BENCH_OPTIONS_H
 #define IRIS_TOOLS_IRIS_BENCH_OPTIONS_H
 
+#include "KernelList.h"
 #include "iris/ccl/Matmul.h"
 #include "iris/ccl/Types.h"
 #include "iris/rt/Device.h"
@@ -74,6 +75,9 @@ struct Options {
   std::vector<std::string> packages;
   /// The file for the source of such a package.
   std::string requestsPath;
+  /// Write the requests of libiris_nccl, in place of those of what is measured.
+  bool nccl = false;
+  nccl::CallKinds ncclCalls;
   std::string jsonPath, commit, machine;
   bool help = false, version = false;
 };

@@ -129,13 +129,16 @@ static rt::Status measure(const Options &options) {
 
 /// What the environment names must be usable, also where nothing is measured.
 static rt::Status checkEnvironment(const Options &options) {
+  if (options.nccl)
+    return rt::Status::success(); // of the target, which the list checks
   IRISRT_RETURN_IF_ERROR(ccl::checkCostModel(options.device.kind));
   // Tuning writes the table.
   return options.tune != 0 ? rt::Status::success()
                            : ccl::MatmulTable::fromEnvironment().status();
 }
 
-static rt::Status writeRequests(const Options &options) {
+/// The requests of what is measured: one module.
+static rt::Expected<std::string> measuredRequests(const Options &options) {
   std::vector<Case> cases = casesOf(options);
   IRISRT_ASSIGN_OR_RETURN(std::vector<MatmulCase> matmuls, matmulsOf(options));
   std::set<std::string> requests = requestsOf(options, cases);
@@ -143,6 +146,23 @@ static rt::Status writeRequests(const Options &options) {
   std::string text;
   for (const std::string &request : requests)
     text += request;
+  return text;
+}
+
+/// The kernels of libiris_nccl: a module for each.
+static rt::Expected<std::string> ncclRequests(const Options &options) {
+  IRISRT_ASSIGN_OR_RETURN(ccl::KernelList kernels,
+                          nccl::listKernels(options.target, options.ncclCalls));
+  std::string text;
+  for (const auto &[name, source] : kernels)
+    text += (text.empty() ? "" : "// -----\n") + source;
+  return text;
+}
+
+static rt::Status writeRequests(const Options &options) {
+  IRISRT_ASSIGN_OR_RETURN(std::string text, options.nccl
+                                                ? ncclRequests(options)
+                                                : measuredRequests(options));
   if (options.requestsPath == "-") {
     std::fputs(text.c_str(), stdout);
     return rt::Status::success();

@@ -22,16 +22,6 @@ struct Arguments {
 };
 } // namespace
 
-/// AMD's GPUs differ in what an f8 number is, and NCCL's types do not tell.
-static Status checkFloat8(DType dtype, DeviceKind device) {
-  if (device != DeviceKind::hip ||
-      (dtype != DType::f8e4m3fn && dtype != DType::f8e5m2))
-    return Status::success();
-  return Status(StatusCode::failedPrecondition,
-                "reductions of f8 elements on AMD's GPUs are not served; "
-                "expected f16, bf16 or f32");
-}
-
 static Expected<Operation> operationOf(const ncclComm &comm,
                                        const Arguments &arguments) {
   Operation operation;
@@ -49,7 +39,7 @@ static Expected<Operation> operationOf(const ncclComm &comm,
     } else {
       IRISRT_ASSIGN_OR_RETURN(call.reduce, reductionOf(arguments.reduction));
     }
-    IRISRT_RETURN_IF_ERROR(checkFloat8(call.dtype, comm.options.device.kind));
+    IRISRT_RETURN_IF_ERROR(checkReduces(call.dtype, comm.options.device.kind));
   }
   if (arguments.root < 0 ||
       static_cast<uint32_t>(arguments.root) >= comm.options.numRanks)

@@ -111,7 +111,7 @@ Status ncclComm::open() {
   }
   session_ = session.take();
   IRISRT_ASSIGN_OR_RETURN(last_, session_.world->createEvent());
-  IRISRT_RETURN_IF_ERROR(scaling.open(*session_.world));
+  IRISRT_RETURN_IF_ERROR(scaling.open(*session_.world, session_.cache));
   if (lifetime_ == Lifetime::aborted) // while it joined
     session_.world->fail(
         Status(StatusCode::aborted, "ncclCommAbort was called"));

@@ -11,6 +11,7 @@
 #include "iris/rt/World.h"
 
 #include <map>
+#include <memory>
 #include <mutex>
 
 namespace iris::nccl {
@@ -19,7 +20,8 @@ namespace iris::nccl {
 class Scaling {
 public:
   /// Allocates the memory. Collective.
-  rt::Status open(rt::World &world);
+  /// \param cache the source of kernels
+  rt::Status open(rt::World &world, std::shared_ptr<ccl::KernelCache> cache);
 
   /// Makes a reduction with a factor that is copied now.
   /// \param value the factor, in memory of the host
@@ -58,6 +60,7 @@ private:
   /// Copies factors, while other streams may wait for peers.
   rt::Stream copies_;
   std::map<ccl::DType, rt::Kernel> kernels_;
+  std::shared_ptr<ccl::KernelCache> cache_;
 
   mutable std::mutex mutex_; // guards what follows
   std::map<int, Factor> factors_;

@@ -2,6 +2,7 @@
 //===- Session.cpp - A communicator's rank in its world -------------------===//
 #include "Session.h"
 
+#include "KernelFolders.h"
 #include "core/OsThread.h"
 
 #include <map>
@@ -14,8 +15,12 @@ using namespace iris::rt;
 Expected<Session> Session::open(const WorldOptions &options) {
   Session session;
   IRISRT_ASSIGN_OR_RETURN(session.world, World::create(options));
-  IRISRT_ASSIGN_OR_RETURN(session.collectives,
-                          ccl::Communicator::create(*session.world));
+  session.cache = kernelCacheFor(session.world->target());
+  ccl::CommunicatorOptions communicator;
+  communicator.cache = session.cache;
+  IRISRT_ASSIGN_OR_RETURN(
+      session.collectives,
+      ccl::Communicator::create(*session.world, communicator));
   session.channel = session.world->makeChannel();
   return session;
 }

@@ -16,6 +16,8 @@ namespace iris::nccl {
 struct Session {
   std::unique_ptr<rt::World> world;
   std::unique_ptr<ccl::Communicator> collectives;
+  /// The source of their kernels.
+  std::shared_ptr<ccl::KernelCache> cache;
   /// For exchanges of the ranks' host threads.
   uint32_t channel = 0;
 

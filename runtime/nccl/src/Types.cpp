@@ -60,3 +60,34 @@ Expected<ReduceOp> iris::nccl::reductionOf(ncclRedOp_t op) {
                     "ncclRedOpCreatePreMulSum that was not destroyed",
                     static_cast<int>(op), ncclNumOps - 1);
 }
+
+std::vector<DType> iris::nccl::allTypes() {
+  std::vector<DType> all;
+  for (int type = 0; type < ncclNumTypes; ++type)
+    all.push_back(*typeOf(static_cast<ncclDataType_t>(type)));
+  return all;
+}
+
+std::vector<ReduceOp> iris::nccl::allReductions() {
+  std::vector<ReduceOp> all;
+  for (int op = 0; op < ncclNumOps; ++op)
+    all.push_back(*reductionOf(static_cast<ncclRedOp_t>(op)));
+  return all;
+}
+
+std::vector<Op> iris::nccl::allOps() {
+  std::vector<Op> all;
+  for (const plan::Collective &each : plan::collectives)
+    if (each.hasBuffers() && !each.hasCounts())
+      all.push_back(static_cast<Op>(each.kind));
+  return all;
+}
+
+Status iris::nccl::checkReduces(DType dtype, DeviceKind device) {
+  if (device != DeviceKind::hip ||
+      (dtype != DType::f8e4m3fn && dtype != DType::f8e5m2))
+    return Status::success();
+  return Status(StatusCode::failedPrecondition,
+                "reductions of f8 elements on AMD's GPUs are not served; "
+                "expected f16, bf16 or f32");
+}

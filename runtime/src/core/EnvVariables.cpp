@@ -228,6 +228,11 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         "the first of cuda, hip and host with a device",
         "Device of the communicators of libiris_nccl.", false},
        set<&Env::ncclDevice_, parseKind>},
+      {{"IRIS_NCCL_KERNEL_DIR", "absolute path", "none",
+        "Folder with folders kernels.TARGET of compiled kernels, which "
+        "libiris_nccl takes before those beside itself.",
+        true},
+       set<&Env::ncclKernelDir_, parseAbsolutePath>},
       {{"IRIS_TUNE", "off, quick or full", "off",
         "How long kernels are measured to choose among them.", false},
        set<&Env::tune_, parseTune>},

@@ -126,6 +126,9 @@ public:
   /// \return IRIS_NCCL_LIBRARY: the library that serves what libiris_nccl does
   ///   not; may be empty. Always absolute
   const std::string &ncclLibrary() const { return ncclLibrary_; }
+  /// \return IRIS_NCCL_KERNEL_DIR: a folder of libiris_nccl's kernels; empty:
+  ///   none
+  const std::string &ncclKernelDir() const { return ncclKernelDir_; }
   /// \return IRIS_NCCL_DEVICE: the kind of device of libiris_nccl's
   ///   communicators; none: the first of cuda, hip and host that this process
   ///   can use
@@ -161,7 +164,7 @@ private:
   LogLevel logLevel_ = LogLevel::warning;
   std::vector<std::string> rendezvousDirs_;
   std::string compiler_, emulator_, warning_, searchPath_, cacheDir_,
-      matmulTable_, costModel_, ncclLibrary_;
+      matmulTable_, costModel_, ncclLibrary_, ncclKernelDir_;
   bool checkCollectives_ = false, refuseHostCode_ = false, ncclIsOff_ = false;
   std::optional<DeviceKind> ncclDevice_;
   std::optional<TuneLevel> tune_;

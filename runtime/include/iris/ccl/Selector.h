@@ -94,6 +94,7 @@ candidates(Op op, DType dtype, rt::DeviceKind device, bool onHeap = true,
 
 /// Finds the kind of device that executes code for a target.
 /// \param target "host", "gfx942", "sm_90a"
+/// \return the kind
 /// \retval invalidArgument there is no such target
 rt::Expected<rt::DeviceKind> deviceKindOfTarget(const std::string &target);
 

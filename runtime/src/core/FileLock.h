@@ -20,9 +20,8 @@ public:
   /// \param directory the descriptor of the directory, which outlives the lock
   /// \param path the path of the directory, for messages
   /// \param name the name of the file, which is created
-  static Expected<std::optional<FileLock>> tryLock(int directory,
-                                                   const std::string &path,
-                                                   const std::string &name);
+  static Expected<std::optional<FileLock>>
+  tryLock(int directory, const std::string &path, const std::string &name);
 
   FileLock() = default;
   FileLock(FileLock &&) = default;

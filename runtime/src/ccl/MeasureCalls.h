@@ -6,7 +6,8 @@
 //
 //   trial    each call runs once untimed, which loads code and reserves memory,
 //            and then a few times. Calls that take much longer than the best
-//            one are not measured further.
+//            one are tried again, because the device's clocks rise during the
+//            first trials, and if they still do they are not measured further.
 //   rounds   a round is one sample of each remaining call; the order rotates.
 //            A sample is one replay of a graph of several calls. The times are
 //            medians of the samples, so that a drift of clocks and power

@@ -40,6 +40,21 @@ private:
   double nowMs_ = 0;
 };
 
+/// The first samples take four times as long, as on a device whose clocks are
+/// low after it was idle.
+class ColdClock : public NoisyClock {
+public:
+  ColdClock(uint32_t rank, std::vector<double> us, uint32_t coldSamples)
+      : NoisyClock(rank, std::move(us), 0), coldSamples_(coldSamples) {}
+  double sampleUs(size_t call, double us) override {
+    const bool isCold = samples < coldSamples_;
+    return NoisyClock::sampleUs(call, us) * (isCold ? 4 : 1);
+  }
+
+private:
+  uint32_t coldSamples_;
+};
+
 /// The process ends at the fifth sample.
 class DeadlyClock : public NoisyClock {
 public:

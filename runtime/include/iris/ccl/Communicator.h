@@ -199,9 +199,11 @@ public:
   /// Runs the operation `call.op`, as the method of that name below.
   /// \param call the operation and its arguments
   rt::Status run(const Call &call);
-  /// Whether run() would only enqueue work, or fail, and not wait for other
-  /// ranks: the kernel was used before, and the ranks do not compare calls.
+  /// Tells whether one thread can run the calls of several ranks one after the
+  /// other.
   /// \param call the operation and its arguments
+  /// \return true if run() would not wait for other ranks: it fails, or the
+  ///   kernel was used before and the ranks do not compare their calls
   bool onlyEnqueues(const Call &call) const;
 
   /// out[size * count] gets all ranks' in[count], ordered by index.

@@ -2,6 +2,7 @@
 //===- Split.cpp - A folder of packages from one input --------------------===//
 #include "Split.h"
 
+#include "mlir/Support/ToolUtilities.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
@@ -13,8 +14,6 @@
 
 using namespace mlir::iris;
 namespace fs = llvm::sys::fs;
-
-static constexpr llvm::StringLiteral kSeparator = "// -----";
 
 llvm::SmallVector<InputPart> mlir::iris::splitInput(llvm::StringRef input) {
   llvm::SmallVector<InputPart> parts;
@@ -30,7 +29,7 @@ llvm::SmallVector<InputPart> mlir::iris::splitInput(llvm::StringRef input) {
   while (!input.empty()) {
     auto [text, rest] = input.split('\n');
     llvm::StringRef trimmed = text.trim();
-    if (trimmed == kSeparator) {
+    if (trimmed == mlir::kDefaultSplitMarker) {
       finish(text.begin(), line + 1);
       begin = rest.begin();
     } else if (!trimmed.empty() && !trimmed.starts_with("//")) {

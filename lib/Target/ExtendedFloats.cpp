@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ExtendedFloats.h"
 
+#include "CopyOperand.h"
 #include "MachineOpcodes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
-#include "llvm/CodeGen/MachineInstrBuilder.h"
 #include "llvm/CodeGen/MachineRegisterInfo.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
-#include "llvm/CodeGen/TargetOpcodes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 
@@ -38,8 +37,10 @@ public:
       for (MachineInstr &instruction : block)
         if (extendsSign(instructions.getName(instruction.getOpcode())))
           findFloats(instruction, instructions, found);
+    const llvm::MachineRegisterInfo &registers = function.getRegInfo();
     for (MachineOperand *operand : found)
-      copyOperand(*operand, instructions);
+      mlir::iris::copyOperand(
+          *operand, registers.getRegClass(operand->getReg()), instructions);
     return !found.empty();
   }
 
@@ -71,19 +72,6 @@ private:
          extension.getMF()->getRegInfo().use_nodbg_operands(result))
       if (readsFloats(instructions.getName(use.getParent()->getOpcode())))
         found.push_back(&use);
-  }
-
-  static void copyOperand(MachineOperand &operand,
-                          const llvm::TargetInstrInfo &instructions) {
-    MachineInstr &user = *operand.getParent();
-    llvm::MachineRegisterInfo &registers = user.getMF()->getRegInfo();
-    llvm::Register copied = registers.createVirtualRegister(
-        registers.getRegClass(operand.getReg()));
-    llvm::BuildMI(*user.getParent(), user, user.getDebugLoc(),
-                  instructions.get(llvm::TargetOpcode::COPY), copied)
-        .addReg(operand.getReg());
-    operand.setReg(copied);
-    operand.setIsKill(false);
   }
 };
 } // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ShortShifts.h"
 
+#include "CopyOperand.h"
 #include "MachineOpcodes.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
 #include "llvm/CodeGen/MachineInstrBuilder.h"
 #include "llvm/CodeGen/MachineRegisterInfo.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
-#include "llvm/CodeGen/TargetOpcodes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 
@@ -52,25 +52,17 @@ private:
     llvm::MachineRegisterInfo &registers = shift.getMF()->getRegInfo();
     const llvm::TargetRegisterClass *vectors =
         registers.getRegClass(shift.getOperand(0).getReg());
-    auto build = [&](const llvm::MCInstrDesc &opcode) {
-      return llvm::BuildMI(*shift.getParent(), shift, shift.getDebugLoc(),
-                           opcode, registers.createVirtualRegister(vectors));
-    };
     llvm::MachineOperand &amount = shift.getOperand(1);
     // A copy takes registers only.
     if (!amount.isReg()) {
-      llvm::Register moved =
-          build(mlir::iris::getInstruction(instructions, "V_MOV_B32_e32"))
-              .add(amount)
-              ->getOperand(0)
-              .getReg();
+      llvm::Register moved = registers.createVirtualRegister(vectors);
+      llvm::BuildMI(*shift.getParent(), shift, shift.getDebugLoc(),
+                    mlir::iris::getInstruction(instructions, "V_MOV_B32_e32"),
+                    moved)
+          .add(amount);
       amount.ChangeToRegister(moved, /*isDef=*/false);
     }
-    llvm::Register copied = build(instructions.get(llvm::TargetOpcode::COPY))
-                                .addReg(amount.getReg(), 0, amount.getSubReg())
-                                ->getOperand(0)
-                                .getReg();
-    amount.ChangeToRegister(copied, /*isDef=*/false);
+    mlir::iris::copyOperand(amount, vectors, instructions);
   }
 };
 } // namespace

@@ -70,18 +70,22 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
 // Control
 //===----------------------------------------------------------------------===//
 
-void KernelBuilder::forMembersLoaded(
-    int64_t first, llvm::function_ref<Value(Value)> load,
-    llvm::function_ref<void(Value, Value)> use) {
-  if (!config.size)
-    return forMembers(first, [&](Value i) { use(i, load(i)); });
+int64_t KernelBuilder::tilesInRegisters() const {
   // The bytes of registers per thread available for tiles, and the smallest
   // wave size.
   constexpr int64_t maxBytes = 256, waveSize = 32;
   int64_t threads = config.warps * waveSize;
   int64_t each = std::max<int64_t>(
       llvm::divideCeil(config.tile * config.elementBytes, threads), 1);
-  int64_t batch = std::max<int64_t>(maxBytes / each, 1);
+  return std::max<int64_t>(maxBytes / each, 1);
+}
+
+void KernelBuilder::forMembersLoaded(
+    int64_t first, llvm::function_ref<Value(Value)> load,
+    llvm::function_ref<void(Value, Value)> use) {
+  if (!config.size)
+    return forMembers(first, [&](Value i) { use(i, load(i)); });
+  int64_t batch = tilesInRegisters();
   for (int64_t start = first; start < config.size; start += batch) {
     SmallVector<std::pair<Value, Value>> loaded;
     int64_t end = std::min(start + batch, config.size);
@@ -236,12 +240,6 @@ Value KernelBuilder::scratch(Value offset, Value elements, Type type) {
 
 Value KernelBuilder::addressOf(Value buffer) {
   return memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
-}
-
-Value KernelBuilder::fifoSlot(Value which) {
-  int64_t bytes = config.workspace.fifoSlotBytes();
-  Value offset = add(index(Workspace::fifoSlots), mul(which, index(bytes)));
-  return view(offset, tileSize(), config.storage);
 }
 
 //===----------------------------------------------------------------------===//

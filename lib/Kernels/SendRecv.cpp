@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SendRecv.cpp - send, recv ------------------------------------------===//
 //
-// `root` is the other member. The sender stores a tile to one of two FIFO slots
-// in the receiver's workspace; slots are per program and sender. It then stores
-// the number of tiles put to the receiver's memory. After the receiver has
-// taken the tile, it stores the number of tiles taken to the sender's memory.
-// Tile n uses slot n mod 2, which may be written once tile n - 2 has been
-// taken. Counters never reset; each side keeps its own counter beside the other
-// side's.
+// `root` is the other member. The sender stores a step of the message to one of
+// the FIFO slots in the receiver's workspace; slots are per program and sender.
+// It then stores the number of steps put to the receiver's memory. After the
+// receiver has taken the step, it stores the number of steps taken to the
+// sender's memory. Step n uses slot n mod fifoDepth, which may be written once
+// step n - fifoDepth has been taken. Counters never reset; each side keeps its
+// own counter beside the other side's.
 //
-// No other collective uses the FIFO slots: a tile stays until it is received,
-// whatever else the ranks do in between. A send of more than two tiles per
-// program ends only when the receiver receives.
+// A step is as many tiles as a slot holds, or fewer, so that all programs have
+// a part of a short message. Of a message in packets it is one tile. Packets
+// have slots of their own, whose flags are the numbers of the steps.
+//
+// No other collective uses these slots: a step stays until it is received,
+// whatever else the ranks do in between. A send of more than fifoDepth steps
+// per program ends only when the receiver receives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +23,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 using namespace mlir::iris;
@@ -27,45 +32,101 @@ namespace {
 /// The counters and FIFO slots that one program uses with one member.
 struct Fifo {
   explicit Fifo(KernelBuilder &k)
-      : k(k), counters(k.words(Workspace::fifoCounters,
-                               Workspace::fifoCounterBytes)) {}
+      : k(k), workspace(k.config.workspace), members(k.config.maxMembers()),
+        counters(
+            k.words(Workspace::fifoCounters, Workspace::fifoCounterBytes)) {}
 
-  /// The number of tiles that `sender` has put, stored in this rank's memory,
+  /// The number of steps that `sender` has put, stored in this rank's memory,
   /// and the number that `receiver` has taken. Word 1 of a line is this rank's
   /// own counter of the opposite direction of the same exchange.
   Value putBy(Value sender) { return line(sender, 0); }
   Value takenBy(Value receiver) { return line(receiver, 1); }
 
-  Value slot(Value sender, Value number) {
-    Value pair =
-        k.add(k.mul(k.program, k.index(Workspace::maxMembers)), sender);
-    Value parity = arith::AndIOp::create(k.b, number, k.i32(1));
-    Value half = arith::IndexCastUIOp::create(k.b, k.b.getIndexType(), parity);
-    Value which = k.add(k.mul(pair, k.index(2)), half);
-    return k.fifoSlot(which);
+  /// The slot of a step, for accesses to its first `length` elements.
+  Value slot(Value sender, Value number, Value length) {
+    Value first = slotOffset(sender, number, Workspace::fifoSlots,
+                             workspace.fifoSlotBytes(members));
+    return k.view(first, length, k.config.storage);
   }
 
-  /// Runs `body(offset, number)` for this program's tiles. Numbers continue
-  /// from the counter at `own`, which is updated at the end.
-  void forTiles(Value own, llvm::function_ref<void(Value, Value)> body) {
+  /// The packets of a step, as words.
+  Value packets(Value sender, Value number) {
+    int64_t bytes = workspace.fifoSlotPacketBytes(members);
+    Value first = slotOffset(sender, number, workspace.fifoPackets(), bytes);
+    return k.view(first, k.index(bytes / 4), k.b.getI32Type());
+  }
+
+  /// Runs `body(start, length, number)` for this program's steps of at most
+  /// `most` tiles. Numbers continue from the counter at `own`, which is updated
+  /// at the end.
+  void forSteps(Value own, int64_t most,
+                llvm::function_ref<void(Value, Value, Value)> body) {
     auto &b = k.b;
     Value last = memref::LoadOp::create(b, counters, own);
-    Value tiles = k.tilesIn(k.count);
-    auto loop =
-        scf::ForOp::create(b, k.program, tiles, k.programs, last,
-                           [](OpBuilder &, Location, Value, ValueRange) {});
+    Value tiles = k.index(1);
+    if (most > 1)
+      tiles =
+          k.max(k.min(k.ceilDiv(k.tilesIn(k.count), k.programs), k.index(most)),
+                tiles);
+    Value step = k.mul(tiles, k.tileSize());
+    auto loop = scf::ForOp::create(
+        b, k.mul(k.program, step), k.count, k.mul(k.programs, step), last,
+        [](OpBuilder &, Location, Value, ValueRange) {});
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       Value number = k.addI32(loop.getRegionIterArg(0), k.i32(1));
-      body(k.mul(loop.getInductionVar(), k.tileSize()), number);
+      Value start = loop.getInductionVar();
+      body(start, k.min(step, k.sub(k.count, start)), number);
       scf::YieldOp::create(b, number);
     }
     SignalOp::create(b, SignalKind::Set, k.ctx, loop.getResult(0), counters,
                      own, /*rank=*/Value(), MemSemantic::Relaxed, Scope::Gpu);
   }
 
+  using Store = llvm::function_ref<void(Value tile, Value to, Value offset)>;
+  /// Loads `length` elements of `from` and stores them to `to`: as many tiles
+  /// at once as registers have room for, so that their loads overlap.
+  void copy(Value from, Value to, Value length, Store store) {
+    int64_t together = llvm::bit_floor(static_cast<uint64_t>(
+        std::min(k.tilesInRegisters(), k.config.fifoSlotTiles())));
+    Value size = k.index(together * k.config.tile);
+    auto type =
+        RankedTensorType::get({together * k.config.tile}, k.config.storage);
+    Value whole = k.div(length, size);
+    k.loop(k.index(0), whole, k.index(1), [&](Value number) {
+      Value offset = k.mul(number, size);
+      store(k.load(from, offset, type), to, offset);
+    });
+    Value start = k.mul(whole, size);
+    Value rest = k.sub(length, start);
+    Value restOf = k.window(from, start, rest),
+          restTo = k.window(to, start, rest);
+    k.forTilesFrom(k.index(0), k.index(1), rest, [&](Value, Value offset) {
+      store(k.load(restOf, offset), restTo, offset);
+    });
+  }
+
+  /// Waits until the counter at `index` is `number` or more.
+  void wait(Value index, Value number) {
+    WaitOp::create(k.b, k.b.getI32Type(), k.ctx, counters, index,
+                   Comparison::GE, number, /*rank=*/Value(),
+                   /*owedBy=*/k.rankOf(k.root), MemSemantic::Acquire,
+                   Scope::Sys);
+  }
+  /// Waits until the slot of step `number` is free.
+  void waitForSlot(Value number) {
+    wait(takenBy(k.root), k.addI32(number, k.i32(-Workspace::fifoDepth)));
+  }
+  /// Stores `number` to the other member's counter at `index`.
+  void signal(Value index, Value number) {
+    SignalOp::create(k.b, SignalKind::Set, k.ctx, number, counters, index,
+                     k.rankOf(k.root), MemSemantic::Release, Scope::Sys);
+  }
+
   KernelBuilder &k;
+  const Workspace &workspace;
+  const int64_t members;
   Value counters;
 
 private:
@@ -75,37 +136,70 @@ private:
     Value number = k.add(k.mul(pair, k.index(2)), k.index(which));
     return k.mul(number, k.index(Workspace::line / 4));
   }
+
+  /// The offset of a step's slot, of `bytes` bytes each from `base` on.
+  Value slotOffset(Value sender, Value number, int64_t base, int64_t bytes) {
+    Value pair = k.add(k.mul(k.program, k.index(members)), sender);
+    Value turn =
+        arith::AndIOp::create(k.b, number, k.i32(Workspace::fifoDepth - 1));
+    Value which =
+        k.add(k.mul(pair, k.index(Workspace::fifoDepth)), k.asIndex(turn));
+    return k.add(k.index(base), k.mul(which, k.index(bytes)));
+  }
 };
 } // namespace
 
 void mlir::iris::buildSend(KernelBuilder &k) {
   Fifo fifo(k);
-  Value peer = k.rankOf(k.root);
-  Value taken = fifo.takenBy(k.root), put = fifo.putBy(k.me);
-  fifo.forTiles(k.add(taken, k.index(1)), [&](Value offset, Value number) {
-    Value tile = k.load(k.in, offset);
-    Value before = k.addI32(number, k.i32(-2));
-    WaitOp::create(k.b, k.b.getI32Type(), k.ctx, fifo.counters, taken,
-                   Comparison::GE, before,
-                   /*rank=*/Value(), /*owedBy=*/peer, MemSemantic::Acquire,
-                   Scope::Sys);
-    k.storeTo(k.root, tile, fifo.slot(k.me, number), k.index(0));
-    SignalOp::create(k.b, SignalKind::Set, k.ctx, number, fifo.counters, put,
-                     peer, MemSemantic::Release, Scope::Sys);
-  });
+  Value own = k.add(fifo.takenBy(k.root), k.index(1));
+  fifo.forSteps(own, k.config.fifoSlotTiles(),
+                [&](Value start, Value length, Value number) {
+                  fifo.waitForSlot(number);
+                  fifo.copy(k.window(k.in, start, length),
+                            fifo.slot(k.me, number, length), length,
+                            [&](Value tile, Value to, Value offset) {
+                              k.storeTo(k.root, tile, to, offset);
+                            });
+                  fifo.signal(fifo.putBy(k.me), number);
+                });
 }
 
 void mlir::iris::buildRecv(KernelBuilder &k) {
   Fifo fifo(k);
-  Value peer = k.rankOf(k.root);
-  Value put = fifo.putBy(k.root), taken = fifo.takenBy(k.me);
-  fifo.forTiles(k.add(put, k.index(1)), [&](Value offset, Value number) {
-    WaitOp::create(k.b, k.b.getI32Type(), k.ctx, fifo.counters, put,
-                   Comparison::GE, number,
-                   /*rank=*/Value(), /*owedBy=*/peer, MemSemantic::Acquire,
-                   Scope::Sys);
-    k.store(k.load(fifo.slot(k.root, number), k.index(0)), k.out, offset);
-    SignalOp::create(k.b, SignalKind::Set, k.ctx, number, fifo.counters, taken,
-                     peer, MemSemantic::Release, Scope::Sys);
+  Value put = fifo.putBy(k.root);
+  fifo.forSteps(k.add(put, k.index(1)), k.config.fifoSlotTiles(),
+                [&](Value start, Value length, Value number) {
+                  fifo.wait(put, number);
+                  fifo.copy(fifo.slot(k.root, number, length),
+                            k.window(k.out, start, length), length,
+                            [&](Value tile, Value to, Value offset) {
+                              k.store(tile, to, offset);
+                            });
+                  fifo.signal(fifo.takenBy(k.me), number);
+                });
+}
+
+void mlir::iris::buildSendPacket(KernelBuilder &k) {
+  Fifo fifo(k);
+  Value own = k.add(fifo.takenBy(k.root), k.index(1));
+  fifo.forSteps(own, /*most=*/1, [&](Value start, Value length, Value number) {
+    // Load before the wait, so that their latencies overlap.
+    Value tile = k.load(k.window(k.in, start, length), k.index(0));
+    fifo.waitForSlot(number);
+    PacketStoreOp::create(k.b, k.ctx, tile, fifo.packets(k.me, number),
+                          k.index(0), k.rankOf(k.root), number);
+  });
+}
+
+void mlir::iris::buildRecvPacket(KernelBuilder &k) {
+  Fifo fifo(k);
+  Value own = k.add(fifo.putBy(k.root), k.index(1));
+  fifo.forSteps(own, /*most=*/1, [&](Value start, Value length, Value number) {
+    Value tile = PacketLoadOp::create(k.b, k.config.tileType(), k.ctx,
+                                      fifo.packets(k.root, number), k.index(0),
+                                      number, /*owedBy=*/k.rankOf(k.root),
+                                      /*members=*/IntegerAttr());
+    k.store(tile, k.window(k.out, start, length), k.index(0));
+    fifo.signal(fifo.takenBy(k.me), number);
   });
 }

@@ -20,7 +20,10 @@ bool CollectiveForm::sendsResults() const {
 CollectiveForm::TileRoom CollectiveForm::tileRoom() const {
   int64_t members = maxMembers();
   if (collective->isPointToPoint())
-    return {"fifo boxes", workspace.fifoSlotBytes()};
+    return usesPackets()
+               ? TileRoom{"FIFO packets",
+                          workspace.fifoSlotPacketBytes(members) / 2}
+               : TileRoom{"FIFO slots", workspace.fifoSlotBytes(members)};
   if (usesPackets()) {
     // Two shots need as many slots for results as for inputs. If the size is
     // unknown, inputs may need a slot per member and results one.
@@ -47,6 +50,10 @@ int64_t CollectiveForm::largestTile() const {
 }
 
 int64_t CollectiveForm::packetRound() const {
+  if (collective->isPointToPoint())
+    return Workspace::fifoDepth * Workspace::fifoPrograms *
+           (workspace.fifoSlotPacketBytes(maxMembers()) / 2 / tileBytes()) *
+           tile;
   int64_t members = maxMembers();
   int64_t tiles = getPacketBytes(*this) / (2 * tileBytes());
   if (!variant->has(twoShot))

@@ -118,6 +118,17 @@ static CollectiveWork getFifoWork(double) {
   return work;
 }
 
+/// Packets carry as many flags as data.
+static CollectiveWork getFifoPacketWork(double) {
+  CollectiveWork work;
+  work.linkChunks = 2;
+  work.localChunks = 2;
+  work.barriers = 0;
+  work.packets = 1;
+  work.isStream = true;
+  return work;
+}
+
 static CollectiveWork getBarrierWork(double) {
   CollectiveWork work;
   work.barriers = 1;

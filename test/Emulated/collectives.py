@@ -38,7 +38,8 @@ sys.path.append(str(pathlib.Path(__file__).parents[1] / "Execution/Inputs"))
 from variants import IN_PLACE, MOVES, REDUCES, having
 
 WORKSPACE_BYTES = 768 << 10
-TILE_BYTES, FIFO_BYTES = 2048, 128
+TILE_BYTES = 2048
+EXCHANGE_BYTES = {"fifo": 128, "packet": 16}
 PROGRAMS = (2, 1, 2)  # per launch
 POISON = 99
 REDUCTIONS = {"sum": np.sum, "max": np.max, "min": np.min}
@@ -93,8 +94,15 @@ class Case:
         return self.kernel + ("_in_place" if self.in_place else "")
 
     def tile(self, element):
-        is_point_to_point = self.variant == "fifo"
-        return (FIFO_BYTES if is_point_to_point else TILE_BYTES) // element.dtype.itemsize
+        tile_bytes = TILE_BYTES
+        if self.is_exchange:
+            tile_bytes = EXCHANGE_BYTES[self.variant]
+        return tile_bytes // element.dtype.itemsize
+
+    @property
+    def is_exchange(self):
+        """Of a send and a receive."""
+        return self.operation == "exchange"
 
     def emit(self, kernel, element, ranks):
         entries = [f'variant = "{self.variant}"',
@@ -103,15 +111,15 @@ class Case:
                    f"workspace = {WORKSPACE_BYTES}"]
         if self.staged:
             entries.append("staged = true")
-        operation = kernel.split("_fifo")[0] if self.variant == "fifo" \
+        operation = kernel.split("_")[0] if self.is_exchange \
             else self.operation
         words = f"{operation} {self.reduction}".strip()
         return (f"iris.collective @{kernel} {words} {element.name} size "
                 f"{ranks} {{{', '.join(entries)}}}\n")
 
     def kernels(self):
-        if self.variant == "fifo":
-            return ["send_fifo", "recv_fifo"]
+        if self.is_exchange:
+            return [f"send_{self.variant}", f"recv_{self.variant}"]
         return [self.kernel]
 
 
@@ -129,7 +137,7 @@ def get_cases(reductions):
                        first if operation in REDUCES else "", **{how: True})
                   for operation, variants in table.items()
                   for variant in variants]
-    cases.append(Case("exchange", "fifo"))
+    cases += [Case("exchange", variant) for variant in EXCHANGE_BYTES]
     return {case.name: case for case in cases}
 
 
@@ -148,6 +156,9 @@ class Run:
         tile = case.tile(element)
         # Whole tiles, one whole and one partial tile, one partial tile.
         self.counts = (2 * tile, tile + 13, 5)
+        if case.is_exchange:
+            # More steps than slots, too.
+            self.counts = (23 * tile + 7, tile + 13, 5)
         self.size = world.ranks * max(self.counts) + 1
         self.workspace = world.alloc((WORKSPACE_BYTES,), np.uint8)
         self.buffers = [self.allocate() for _ in range(2)]
@@ -237,11 +248,14 @@ class Run:
                 rank, kernel, PROGRAMS[launch], source, in_size, target,
                 out_size, self.workspace, count, root)
 
-        if self.case.variant != "fifo":
+        if not self.case.is_exchange:
             return [start(self.case.kernel, self.root(launch))]
-        # A ring; FIFO slots are larger than one message.
-        return [start("send_fifo", (rank + 1) % ranks),
-                start("recv_fifo", (rank - 1) % ranks)]
+        # A ring in which every other rank receives first: a message that the
+        # FIFO slots cannot hold waits for its receiver.
+        send, receive = self.case.kernels()
+        steps = [start(send, (rank + 1) % ranks),
+                 start(receive, (rank - 1) % ranks)]
+        return steps if rank % 2 == 0 else steps[::-1]
 
     def expected(self, rank, launch):
         """The expected output."""

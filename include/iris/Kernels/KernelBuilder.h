@@ -36,6 +36,8 @@ public:
   // Control
   //===--------------------------------------------------------------------===//
 
+  /// The number of tiles that the registers of a program have room for.
+  int64_t tilesInRegisters() const;
   /// use(k, load(k)) for k = first .. size - 1. Loads are issued before uses,
   /// as far as registers allow, so that their latencies overlap. Tiles have the
   /// config's type.
@@ -98,8 +100,6 @@ public:
   /// Bytes from the workspace to that element, as an i64; for a buffer on the
   /// heap.
   Value distanceTo(Value buffer);
-  /// FIFO slot `which`; it holds one tile.
-  Value fifoSlot(Value which);
 
   //===--------------------------------------------------------------------===//
   // Buffers whose location differs between members

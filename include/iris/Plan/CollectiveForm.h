@@ -108,6 +108,10 @@ struct CollectiveForm {
   int64_t packetRound() const;
   /// Elements of a chunk that the slot of one member holds.
   int64_t slotRound() const;
+  /// Tiles that a FIFO slot holds.
+  int64_t fifoSlotTiles() const {
+    return workspace.fifoSlotBytes(maxMembers()) / tileBytes();
+  }
   /// Tiles that fit into the scratch of the workspace, and into the half of one
   /// epoch.
   int64_t scratchTiles() const {

@@ -15,7 +15,8 @@
 //                     chunk's offset and length, too
 //   FIFO counters     head and tail of send and recv: two lines per program and
 //                     peer
-//   FIFO slots        two per program and sending rank
+//   FIFO slots        fifoDepth per program and sending rank
+//   FIFO packets      the same for short messages, in packets
 //   packets           of the LL protocol, in two halves: for even and for odd
 //                     epochs
 //   scratch           staged inputs and outputs, and slots of rings; in two
@@ -32,6 +33,7 @@
 #ifndef IRIS_PLAN_WORKSPACE_H
 #define IRIS_PLAN_WORKSPACE_H
 
+#include <algorithm>
 #include <cstdint>
 
 namespace irisplan {
@@ -41,7 +43,7 @@ namespace irisplan {
 struct Workspace {
   /// The number of the layout: kernels of different layouts must not share a
   /// workspace.
-  static constexpr int64_t layout = 7;
+  static constexpr int64_t layout = 8;
   /// Bytes between words that must not share a cache line.
   static constexpr int64_t line = 128;
   /// The maximum number of programs of a launch, and of ranks of a group.
@@ -56,7 +58,11 @@ struct Workspace {
   static constexpr int64_t pointerExchangeBytes = 16 * maxPrograms * maxMembers;
   static constexpr int64_t fifoCounters =
       pointerExchange + pointerExchangeBytes;
-  static constexpr int64_t fifoPrograms = 16;
+  /// Programs of a send or receive, and slots that one of them has with one
+  /// peer: a power of two. So many slots are in flight that the next ones are
+  /// free before the sender needs them.
+  static constexpr int64_t fifoPrograms = 64;
+  static constexpr int64_t fifoDepth = 4;
   static constexpr int64_t fifoCounterBytes =
       2 * line * fifoPrograms * maxMembers;
   static constexpr int64_t fifoSlots = fifoCounters + fifoCounterBytes;
@@ -69,17 +75,24 @@ struct Workspace {
 
   static constexpr int64_t minBytes = int64_t(512) << 10;
   static constexpr int64_t maxBytes = int64_t(1) << 30;
-  static constexpr int64_t defaultBytes = int64_t(56) << 20;
+  static constexpr int64_t defaultBytes = int64_t(73) << 20;
 
   explicit Workspace(int64_t bytes = defaultBytes)
-      : bytes(bytes), unit((bytes - fifoSlots) / 32 / line * line) {}
+      : bytes(bytes), fifoBytes(getFifoBytes(bytes)),
+        fifoPacketBytes(std::max(fifoBytes / 4, leastFifoPacketBytes)),
+        unit((bytes - packets()) / 30 / line * line) {}
 
-  /// Of the bytes after the FIFO counters, 2 in 32 are FIFO slots, 10 packets
-  /// and the rest scratch.
-  int64_t fifoSlotBytes() const {
-    return 2 * unit / (2 * fifoPrograms * maxMembers) / 16 * 16;
+  /// Bytes of a slot of send and recv, and of its packets, in a group of
+  /// `members`: multiples of 16.
+  int64_t fifoSlotBytes(int64_t members) const {
+    return fifoBytes / (fifoDepth * fifoPrograms * members) / 16 * 16;
   }
-  int64_t packets() const { return fifoSlots + 2 * unit; }
+  int64_t fifoSlotPacketBytes(int64_t members) const {
+    return fifoPacketBytes / (fifoDepth * fifoPrograms * members) / 16 * 16;
+  }
+  int64_t fifoPackets() const { return fifoSlots + fifoBytes; }
+  /// Of the bytes from here on, 10 in 30 are packets and the rest scratch.
+  int64_t packets() const { return fifoPackets() + fifoPacketBytes; }
   /// Of even, or of odd, epochs.
   int64_t packetBytes() const { return 5 * unit; }
   int64_t scratch() const { return packets() + 10 * unit; }
@@ -88,6 +101,21 @@ struct Workspace {
   int64_t bytes;
 
 private:
+  /// The largest power of two that is at most a quarter of what follows the
+  /// FIFO counters: tiles, whose sizes are powers of two, then fill the slots
+  /// of groups of 2, 4 and 8.
+  static constexpr int64_t getFifoBytes(int64_t bytes) {
+    int64_t fifo = line;
+    while (fifo * 2 <= (bytes - fifoSlots) / 4)
+      fifo *= 2;
+    return fifo;
+  }
+
+  /// Packets of 16 bytes of data for every slot of the largest group.
+  static constexpr int64_t leastFifoPacketBytes =
+      32 * fifoDepth * fifoPrograms * maxMembers;
+
+  int64_t fifoBytes, fifoPacketBytes;
   int64_t unit;
 };
 

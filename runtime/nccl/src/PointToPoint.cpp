@@ -12,11 +12,9 @@ using namespace iris::rt;
 Status PointToPoint::open(World &world) {
   if (isOpen_)
     return Status::success();
+  IRISRT_ASSIGN_OR_RETURN(receives_, world.createStream());
   IRISRT_ASSIGN_OR_RETURN(start_, world.createEvent());
-  for (Lane *lane : {&sends_, &receives_}) {
-    IRISRT_ASSIGN_OR_RETURN(lane->stream, world.createStream());
-    IRISRT_ASSIGN_OR_RETURN(lane->done, world.createEvent());
-  }
+  IRISRT_ASSIGN_OR_RETURN(end_, world.createEvent());
   isOpen_ = true;
   return Status::success();
 }
@@ -59,23 +57,35 @@ static Status copyToSelf(World &world, const std::vector<Call> &sends,
   return Status::success();
 }
 
-Status PointToPoint::runLane(World &world, Communicator &collectives,
-                             const Lane &lane, std::vector<Call> calls,
-                             const std::vector<Stream> &streams) {
-  if (calls.empty())
-    return Status::success();
+/// Runs the calls on `stream`, those of near ranks first: all ranks of a ring
+/// or of an exchange between all then have the same pair at the same time.
+static Status runAll(Communicator &collectives, std::vector<Call> calls,
+                     Stream stream) {
   std::stable_sort(calls.begin(), calls.end(),
                    [&](const Call &a, const Call &b) {
                      return distance(a, collectives) < distance(b, collectives);
                    });
   for (Call &call : calls) {
-    call.stream = lane.stream;
+    call.stream = stream;
     IRISRT_RETURN_IF_ERROR(collectives.run(call));
   }
-  IRISRT_RETURN_IF_ERROR(world.record(lane.done, lane.stream));
-  for (Stream stream : streams)
-    IRISRT_RETURN_IF_ERROR(world.waitFor(lane.done, stream));
   return Status::success();
+}
+
+Status PointToPoint::runBoth(World &world, Communicator &collectives,
+                             std::vector<Call> sends,
+                             std::vector<Call> receives, Stream stream) {
+  if (sends.empty() || receives.empty()) {
+    IRISRT_RETURN_IF_ERROR(runAll(collectives, std::move(sends), stream));
+    return runAll(collectives, std::move(receives), stream);
+  }
+  IRISRT_RETURN_IF_ERROR(open(world));
+  IRISRT_RETURN_IF_ERROR(world.record(start_, stream));
+  IRISRT_RETURN_IF_ERROR(world.waitFor(start_, receives_));
+  IRISRT_RETURN_IF_ERROR(runAll(collectives, std::move(sends), stream));
+  IRISRT_RETURN_IF_ERROR(runAll(collectives, std::move(receives), receives_));
+  IRISRT_RETURN_IF_ERROR(world.record(end_, receives_));
+  return world.waitFor(end_, stream);
 }
 
 Status PointToPoint::run(World &world, Communicator &collectives,
@@ -89,28 +99,21 @@ Status PointToPoint::run(World &world, Communicator &collectives,
     else
       (isOwn ? receivesFromSelf : receives).push_back(call);
   }
-  // A single transfer needs no stream of its own.
-  if (calls.size() == 1 && sends.size() + receives.size() == 1) {
-    Call call = calls[0];
-    call.stream = streams[0];
-    return collectives.run(call);
-  }
-  IRISRT_RETURN_IF_ERROR(open(world));
-  // The first stream waits for all others, the lanes for the first one.
+  // The first stream waits for all others, and they wait for it.
   const Stream first = streams[0];
+  if (streams.size() > 1)
+    IRISRT_RETURN_IF_ERROR(open(world));
   for (size_t i = 1; i < streams.size(); ++i) {
     IRISRT_RETURN_IF_ERROR(world.record(start_, streams[i]));
     IRISRT_RETURN_IF_ERROR(world.waitFor(start_, first));
   }
   IRISRT_RETURN_IF_ERROR(
       copyToSelf(world, sendsToSelf, receivesFromSelf, first));
-  IRISRT_RETURN_IF_ERROR(world.record(start_, first));
-  for (const Lane *lane : {&sends_, &receives_})
-    if (!(lane == &sends_ ? sends : receives).empty())
-      IRISRT_RETURN_IF_ERROR(world.waitFor(start_, lane->stream));
+  IRISRT_RETURN_IF_ERROR(runBoth(world, collectives, std::move(sends),
+                                 std::move(receives), first));
+  if (streams.size() > 1)
+    IRISRT_RETURN_IF_ERROR(world.record(end_, first));
   for (size_t i = 1; i < streams.size(); ++i)
-    IRISRT_RETURN_IF_ERROR(world.waitFor(start_, streams[i]));
-  IRISRT_RETURN_IF_ERROR(
-      runLane(world, collectives, sends_, std::move(sends), streams));
-  return runLane(world, collectives, receives_, std::move(receives), streams);
+    IRISRT_RETURN_IF_ERROR(world.waitFor(end_, streams[i]));
+  return Status::success();
 }

@@ -17,7 +17,8 @@
 
 namespace iris::nccl {
 
-/// The streams of a communicator for sends and receives.
+/// Sends and receives that start together. Sends run on the caller's stream,
+/// receives on one of the communicator: neither waits for the other.
 class PointToPoint {
 public:
   /// Enqueues the calls, so that they start after the work of `streams` so far,
@@ -30,20 +31,14 @@ public:
                  const std::vector<rt::Stream> &streams);
 
 private:
-  /// A stream, and the event of its last work.
-  struct Lane {
-    rt::Stream stream;
-    rt::Event done;
-  };
-
   rt::Status open(rt::World &world);
-  rt::Status runLane(rt::World &world, ccl::Communicator &collectives,
-                     const Lane &lane, std::vector<ccl::Call> calls,
-                     const std::vector<rt::Stream> &streams);
+  rt::Status runBoth(rt::World &world, ccl::Communicator &collectives,
+                     std::vector<ccl::Call> sends,
+                     std::vector<ccl::Call> receives, rt::Stream stream);
 
   bool isOpen_ = false;
-  Lane sends_, receives_;
-  rt::Event start_;
+  rt::Stream receives_;
+  rt::Event start_, end_;
 };
 
 } // namespace iris::nccl

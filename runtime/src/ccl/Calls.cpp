@@ -58,6 +58,13 @@ static const Extent &sharedBuffer(Op op, const CheckedCall &checked) {
   return getCollective(op).sharesInput() ? checked.in : checked.out;
 }
 
+/// The largest power of two that divides all addresses and sizes, whose bits
+/// are `bits`, and a page.
+static uint64_t alignmentOf(uint64_t bits) {
+  bits |= uint64_t(1) << 12;
+  return bits & (~bits + 1);
+}
+
 /// The tuning key, which is equal on all ranks of the group.
 Expected<TuningKey>
 Communicator::Impl::tuningKeyOf(const Call &call,
@@ -74,7 +81,7 @@ Communicator::Impl::tuningKeyOf(const Call &call,
   tuningKey.attributes = &world.deviceAttributes();
   tuningKey.onHeap = onHeap(checked.in) && onHeap(checked.out);
   tuningKey.inPlace = checked.inPlace;
-  uint64_t bits = tuningKey.bytes | (uint64_t(1) << 12);
+  uint64_t bits = tuningKey.bytes;
   if (hasRoot(call.op)) {
     // Other ranks cannot see the buffer that only the root has.
     const Extent &shared = sharedBuffer(call.op, checked);
@@ -85,10 +92,9 @@ Communicator::Impl::tuningKeyOf(const Call &call,
   } else {
     bits |= checked.in.address | checked.out.address;
   }
-  // The largest power of two that divides all addresses and sizes. Heap offsets
-  // are equal on all ranks; addresses of other memory are not.
+  // Heap offsets are equal on all ranks; addresses of other memory are not.
   tuningKey.alignment =
-      tuningKey.onHeap ? bits & (~bits + 1) : dtypeBytes(call.dtype);
+      tuningKey.onHeap ? alignmentOf(bits) : dtypeBytes(call.dtype);
   return tuningKey;
 }
 
@@ -113,6 +119,11 @@ Spec Communicator::Impl::specOf(const Call &call,
     TuningKey requested = tuningKey;
     requested.onHeap = tuningKey.onHeap && !config.staged;
     requested.programs = config.programs;
+    // The peer does not know where this rank's buffer is.
+    if (getCollective(call.op).isPointToPoint()) {
+      requested.onHeap = true;
+      requested.alignment = alignmentOf(tuningKey.bytes);
+    }
     config = completed(config, select(requested).config);
   }
   config.staged = config.staged || !tuningKey.onHeap;

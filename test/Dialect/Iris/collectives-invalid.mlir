@@ -46,8 +46,8 @@ iris.collective @k all_reduce sum f32 {programs = 0}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op config has programs = 17 : i64; expected 1 to 16}}
-iris.collective @k send i8 {programs = 17}
+// expected-error @+1 {{'iris.collective' op config has programs = 33 : i64; expected 1 to 32}}
+iris.collective @k send i8 {programs = 33}
 
 // -----
 
@@ -86,7 +86,7 @@ iris.collective @k all_reduce sum f32 {variant = "ring", staged = true}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op variant ring has two slots of 65536 bytes for each of 128 programs; expected at most 540160 bytes in all}}
+// expected-error @+1 {{'iris.collective' op variant ring has two slots of 65536 bytes for each of 128 programs; expected at most 468480 bytes in all}}
 iris.collective @k all_reduce sum f8E5M2 {variant = "ring", tile = 16384, programs = 128, workspace = 1048576}
 
 // -----
@@ -106,7 +106,7 @@ iris.collective @k all_reduce sum f32 {workspace = 1000}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op config has a tile of 16384 bytes, but the fifo boxes of a workspace of 524288 bytes take at most}}
+// expected-error @+1 {{'iris.collective' op config has a tile of 16384 bytes, but the FIFO slots of a workspace of 524288 bytes take at most}}
 iris.collective @k send i8 {tile = 16384, workspace = 524288}
 
 // -----

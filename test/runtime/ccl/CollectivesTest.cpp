@@ -225,11 +225,13 @@ TEST_P(CollectivesOfThree, BothSendFirst) {
     WorldOptions worlds = worldOptions(kind(), launch);
     worlds.waitLimit = 1;
     RANK_ASSIGN(auto world, World::create(worlds));
-    RANK_ASSIGN(auto comm, Communicator::create(*world, communicatorOptions()));
+    CommunicatorOptions options = communicatorOptions();
+    options.workspaceBytes = 512 << 10; // FIFO slots hold less than the message
+    RANK_ASSIGN(auto comm, Communicator::create(*world, options));
     RANK_ASSIGN(Buffers buffers, Buffers::create(*world, bufferBytes(kind())));
     Problem p;
     p.dtype = DType::i32;
-    p.count = largestCount(kind()); // more than the FIFO slots hold on the host
+    p.count = largestCount(kind());
     p.root = 1 - std::min(launch.rank, 1u);
     if (launch.rank < 2)
       for (Op op : {Op::send, Op::recv}) {
@@ -307,6 +309,51 @@ TEST_P(TransfersOfTwo, BothDirectionsAtOnce) {
     RANK_TRY(world->synchronize());
     for (uint64_t i = 0; i < p.count; ++i)
       RANK_CHECK(values[i] == valueOf(1 - launch.rank, i));
+    RANK_TRY(world->sync());
+    return "";
+  });
+}
+
+/// Messages that fit into the slots stay there until they are received,
+/// whatever the ranks do in between. One side's buffer is on the heap, the
+/// other side's is not: both select the same variant and programs.
+TEST_P(TransfersOfTwo, StayUntilTheyAreReceived) {
+  expectGood([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, communicatorOptions()));
+    RANK_ASSIGN(Buffers buffers, Buffers::create(*world, bufferBytes(kind())));
+    Config large;
+    large.variant = "fifo";
+    for (uint64_t bytes : {1u, 16u, 1000u, 4096u, 65536u, 100001u}) {
+      std::vector<uint8_t> values(bytes), got(bytes);
+      for (uint64_t i = 0; i < bytes; ++i)
+        values[i] = static_cast<uint8_t>((i + bytes) * 2654435761u >> 24);
+      const bool isSender = launch.rank == 0;
+      const uint64_t out = buffers.ordinaryOut;
+      const Config *config = bytes > 4096 ? &large : nullptr;
+      Problem p;
+      p.dtype = DType::u8;
+      p.count = bytes;
+      p.root = 1 - launch.rank;
+      p.op = isSender ? Op::send : Op::recv;
+      if (isSender) {
+        RANK_TRY(world->copyToDevice(buffers.in, values.data(), bytes));
+        RANK_TRY(call(*world, *comm, p, buffers.in, out, config));
+      }
+      for (bool isOnHeap : {true, false}) {
+        Problem between;
+        between.dtype = DType::f32;
+        between.count = std::min<uint64_t>(largestCount(kind()), 100000);
+        SOLVE(*world, *comm, buffers, between,
+              isOnHeap ? BufferLocation::heap : BufferLocation::ordinary);
+      }
+      if (!isSender) {
+        RANK_TRY(call(*world, *comm, p, buffers.in, out, config));
+        RANK_TRY(world->copyToHost(got.data(), out, bytes));
+        RANK_TRY(world->synchronize());
+        RANK_CHECK(got == values);
+      }
+    }
     RANK_TRY(world->sync());
     return "";
   });

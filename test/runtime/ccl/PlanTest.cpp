@@ -82,6 +82,8 @@ TEST(Plan, DefaultTilesFitIntoTheWorkspace) {
 TEST(Plan, RoundsFitIntoTheWorkspace) {
   forForms([](const CollectiveForm &form) {
     const int64_t members = form.maxMembers(), bytes = form.elementBytes;
+    if (form.collective->isPointToPoint())
+      return;
     if (form.usesPackets()) {
       const int64_t round = form.packetRound();
       ASSERT_GE(round, form.tile);
@@ -108,6 +110,24 @@ TEST(Plan, RoundsFitIntoTheWorkspace) {
       EXPECT_LE(form.slotTiles() * form.tile, form.oddSlots());
     }
   });
+}
+
+TEST(Plan, FifoSlotsFitIntoTheWorkspace) {
+  for (int64_t bytes : {Workspace::minBytes, int64_t(1) << 20,
+                        Workspace::defaultBytes, Workspace::maxBytes})
+    for (int64_t members = 1; members <= Workspace::maxMembers; ++members) {
+      const Workspace workspace(bytes);
+      const int64_t slots =
+          Workspace::fifoDepth * Workspace::fifoPrograms * members;
+      EXPECT_GE(workspace.fifoSlotBytes(members), minTileBytes);
+      EXPECT_LE(Workspace::fifoSlots + slots * workspace.fifoSlotBytes(members),
+                workspace.fifoPackets());
+      EXPECT_GE(workspace.fifoSlotPacketBytes(members), 2 * minTileBytes);
+      EXPECT_LE(workspace.fifoPackets() +
+                    slots * workspace.fifoSlotPacketBytes(members),
+                workspace.packets());
+      EXPECT_LE(workspace.scratch() + workspace.scratchBytes(), bytes);
+    }
 }
 
 TEST(Plan, RoundsOfTheSelectorAreThoseOfKernels) {

@@ -306,7 +306,7 @@ typedef enum IrisCclActivation {
 /* How much is measured on the device to select the config: TuneLevel of
  * iris/rt/Env.h. */
 typedef enum IrisCclTuning {
-  IRISCCL_TUNE_DEFAULT = 0, /* IRIS_TUNE, else off */
+  IRISCCL_TUNE_DEFAULT = 0, /* IRIS_TUNE, else quick on CUDA, off elsewhere */
   IRISCCL_TUNE_OFF = 1,
   IRISCCL_TUNE_QUICK = 2,
   IRISCCL_TUNE_FULL = 3

@@ -120,8 +120,9 @@ Status Matmul::Impl::open(const MatmulTuning &tuning) {
   for (uint32_t rank = 0; rank < world.numRanks(); ++rank)
     ranks.push_back(rank);
   IRISRT_ASSIGN_OR_RETURN(group, world.makeGroup(ranks));
-  IRISRT_ASSIGN_OR_RETURN(MatmulChoice choice,
-                          choose(MatmulTuneRequest::from(tuning)));
+  IRISRT_ASSIGN_OR_RETURN(
+      MatmulChoice choice,
+      choose(MatmulTuneRequest::from(tuning, world.deviceKind())));
   if (!execution) {
     MatmulTuningKey key = tuningKey();
     key.problem.config = choice.config;

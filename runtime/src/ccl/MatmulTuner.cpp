@@ -42,11 +42,16 @@ static constexpr size_t maxCompilers = 8;
 // Requests
 //===----------------------------------------------------------------------===//
 
-MatmulTuneRequest MatmulTuneRequest::from(const MatmulTuning &tuning) {
+TuneLevel iris::ccl::defaultTuneLevel(DeviceKind device) {
+  return device == DeviceKind::cuda ? TuneLevel::quick : TuneLevel::off;
+}
+
+MatmulTuneRequest MatmulTuneRequest::from(const MatmulTuning &tuning,
+                                          DeviceKind device) {
   MatmulTuneRequest request;
   std::optional<TuneLevel> asked =
       tuning.level ? tuning.level : Env::get().tune();
-  request.level = asked.value_or(TuneLevel::off);
+  request.level = asked.value_or(defaultTuneLevel(device));
   request.limitMs = tuning.limitMs > 0
                         ? tuning.limitMs
                         : limitsOf(request.level).measure.totalMs;

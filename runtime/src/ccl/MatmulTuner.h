@@ -14,6 +14,11 @@
 
 namespace iris::ccl {
 
+/// What is measured if neither the caller nor IRIS_TUNE says it. Only where
+/// measurements were compared with a vendor's matmul and collective on hardware:
+/// no AMD GPU has measured yet, and on the host times vary too much.
+rt::TuneLevel defaultTuneLevel(rt::DeviceKind device);
+
 /// What is measured, and for how long.
 struct MatmulTuneRequest {
   rt::TuneLevel level = rt::TuneLevel::off;
@@ -21,7 +26,8 @@ struct MatmulTuneRequest {
   std::shared_ptr<TuningClock> clock;
 
   /// Completes the caller's request.
-  static MatmulTuneRequest from(const MatmulTuning &tuning);
+  static MatmulTuneRequest from(const MatmulTuning &tuning,
+                                rt::DeviceKind device);
   /// "quick, up to 100 ms"; equal on all ranks.
   std::string describe() const;
 };

@@ -233,7 +233,7 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         "libiris_nccl takes before those beside itself.",
         true},
        set<&Env::ncclKernelDir_, parseAbsolutePath>},
-      {{"IRIS_TUNE", "off, quick or full", "off",
+      {{"IRIS_TUNE", "off, quick or full", "quick on CUDA, else off",
         "How long kernels are measured to choose among them.", false},
        set<&Env::tune_, parseTune>},
       {{"IRIS_REFUSE_HOST_CODE", "0 or 1", "0",

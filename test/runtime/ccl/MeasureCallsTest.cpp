@@ -2,6 +2,7 @@
 //
 // Measurements of calls on host ranks, with clocks that differ between them.
 #include "ccl/MeasureCalls.h"
+#include "ccl/MatmulTuner.h"
 #include "ccl/TunedChoices.h"
 #include "support/Ranks.h"
 #include "support/ccl/CacheFolder.h"
@@ -331,4 +332,18 @@ TEST(TunedChoices, NothingIsMeasuredWhereItSaysNothing) {
     RANK_CHECK(!whyNotMeasured(*emulated).empty());
     return "";
   });
+}
+
+TEST(MatmulTuneRequest, TheCallerDecidesAndElseTheDevice) {
+  EXPECT_EQ(defaultTuneLevel(DeviceKind::cuda), TuneLevel::quick);
+  for (DeviceKind kind :
+       {DeviceKind::host, DeviceKind::hip, DeviceKind::emulated})
+    EXPECT_EQ(defaultTuneLevel(kind), TuneLevel::off);
+  MatmulTuning tuning;
+  tuning.level = TuneLevel::off;
+  EXPECT_EQ(MatmulTuneRequest::from(tuning, DeviceKind::cuda).level,
+            TuneLevel::off);
+  tuning.level = TuneLevel::full;
+  EXPECT_EQ(MatmulTuneRequest::from(tuning, DeviceKind::host).level,
+            TuneLevel::full);
 }

@@ -138,7 +138,8 @@ class TuningClock;
 /// How the config's open fields are selected: by measuring candidates on the
 /// device (docs/guides/tuning.md), or by the cost model. The same on all ranks.
 struct MatmulTuning {
-  /// How much is measured; default: IRIS_TUNE, else `off`.
+  /// How much is measured; default: IRIS_TUNE, else `quick` on CUDA and `off`
+  /// elsewhere.
   std::optional<rt::TuneLevel> level;
   /// The maximum time of the measurement in milliseconds, without compilation;
   /// 0: 100 for `quick`, 2000 for `full`.

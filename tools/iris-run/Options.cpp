@@ -7,6 +7,7 @@
 #include "iris-c/RuntimeABI.h"
 #include "iris/rt/Env.h"
 
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 
@@ -68,16 +69,71 @@ static Value program(std::string &target) {
   }};
 }
 
+/// A device, or the interpreter.
+static Value deviceOrReference(Options &options) {
+  Value usual = device(options.device);
+  return {[parse = usual.parse, &options](const std::string &option,
+                                          const std::string &text) -> Status {
+            options.reference = text == "reference";
+            return options.reference ? Status() : parse(option, text);
+          },
+          usual.initial};
+}
+
+static Value seed(std::optional<uint64_t> &target) {
+  return {
+      [&target](const std::string &option, const std::string &text) -> Status {
+        char *end = nullptr;
+        errno = 0;
+        uint64_t value = std::strtoull(text.c_str(), &end, 10);
+        if (text.empty() || text[0] < '0' || text[0] > '9' || *end != '\0' ||
+            errno != 0)
+          return rt::makeStatus(StatusCode::invalidArgument,
+                                "%s; expected a number from 0 to 2^64 - 1",
+                                spelled(option, text).c_str());
+        target = value;
+        return {};
+      }};
+}
+
+/// Options of devices mean nothing to the interpreter.
+static Status checkReference(const Options &options) {
+  const char *wrong = options.threads            ? "--ranks=threads"
+                      : options.debug            ? "--debug"
+                      : options.waitLimit        ? "--timeout"
+                      : options.compileLimit     ? "--compile-limit"
+                      : !options.trace.empty()   ? "--trace"
+                      : options.traceEvents != 0 ? "--trace-events"
+                                                 : nullptr;
+  if (options.reference && wrong)
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "%s has no meaning for --device=reference, which "
+                          "compiles nothing, checks every access, and reports "
+                          "waits that no step can end",
+                          wrong);
+  if (!options.reference && options.scheduleSeed)
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "--schedule-seed orders the steps of the reference; "
+                          "expected --device=reference");
+  return {};
+}
+
 static CommandLine describe(Options &options) {
   CommandLine line;
   line.section("options");
   line.option("-n", "N", number(options.numRanks, 1, IRISRT_MAX_RANKS),
               "ranks to start");
   line.option(
-      "--device", "host|hip|cuda|emulated:CHIP", device(options.device),
+      "--device", "host|hip|cuda|emulated:CHIP|reference",
+      deviceOrReference(options),
       "device of the ranks: CPU threads, AMD GPUs, NVIDIA GPUs, one per "
-      "rank, or an emulator that executes the code of an AMD chip, such "
-      "as emulated:gfx942, found by IRIS_EMULATOR");
+      "rank, an emulator that executes the code of an AMD chip, such "
+      "as emulated:gfx942, found by IRIS_EMULATOR, or the interpreter, which "
+      "executes an .mlir program by the definition of its ops, compiles "
+      "nothing, and reports undefined behaviour and deadlocks");
+  line.option("--schedule-seed", "N", seed(options.scheduleSeed),
+              "reference only: determines the order in which programs take "
+              "steps (default 0)");
   line.option(
       "--ranks", "processes|threads",
       word(options.threads, std::vector<bool>{false, true},
@@ -130,6 +186,8 @@ rt::Expected<Options> iris::run::parseOptions(int argc, char **argv) {
       !options.version && !options.printTarget)
     return rt::makeStatus(StatusCode::invalidArgument,
                           "no program; see --help");
+  if (!options.help && !options.version)
+    IRISRT_RETURN_IF_ERROR(checkReference(options));
   if (options.debug && options.device.kind != rt::DeviceKind::host)
     return rt::makeStatus(
         StatusCode::invalidArgument,

@@ -15,6 +15,10 @@ namespace iris::run {
 struct Options {
   uint32_t numRanks = 2;
   rt::DeviceSpec device;
+  /// The interpreter executes the ranks, not a device.
+  bool reference = false;
+  /// Determines the order in which the interpreter takes steps.
+  std::optional<uint64_t> scheduleSeed;
   bool threads = false;
   bool verbose = false;
   uint64_t heapBytes = 0;

@@ -4,6 +4,7 @@
 #include "Compile.h"
 #include "Options.h"
 #include "Processes.h"
+#include "Reference.h"
 #include "Results.h"
 #include "StandardStreams.h"
 #include "Worker.h"
@@ -120,6 +121,8 @@ static int runTool(int argc, char **argv) {
     return printTarget(*options);
   if (options->resultFd >= 0)
     return workerMain(*options);
+  if (options->reference)
+    return report(runReference(*options), 1);
   if (options->verbose)
     ::setenv("IRIS_LOG", "info", /*overwrite=*/1);
   return launch(*options);

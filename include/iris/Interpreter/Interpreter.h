@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Interpreter.h - The meaning of programs, executed --------*- C++ -*-===//
+//
+// Executes the portable kernel language as written: `@main` on every rank, and
+// the kernels that it launches, op by op, in one process and in an order that a
+// seed determines. It shares nothing with the passes, the conversions and the
+// code generators that it checks, except for the dialects.
+#ifndef IRIS_INTERPRETER_INTERPRETER_H
+#define IRIS_INTERPRETER_INTERPRETER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mlir::iris {
+
+/// A buffer of the symmetric heap on one rank, when all ranks have met in an
+/// `iris.sync`.
+struct BufferSnapshot {
+  /// The number of the allocation, from 0, in program order.
+  uint64_t allocation;
+  unsigned rank;
+  ArrayRef<uint8_t> bytes;
+  /// For every byte, whether the program determines it: it has neither poison
+  /// nor the state of a barrier.
+  std::vector<bool> defined;
+};
+
+struct InterpreterOptions {
+  unsigned numRanks = 1;
+  /// Determines the order in which programs take steps.
+  uint64_t seed = 0;
+  /// Bytes of a rank's symmetric heap.
+  uint64_t heapBytes = uint64_t(1) << 30;
+  /// Called for every live buffer of every rank at every `iris.sync`, which is
+  /// numbered from 0.
+  std::function<LogicalResult(uint64_t sync, const BufferSnapshot &)> atSync;
+};
+
+/// The checks (`iris.expect_eq`) of one rank.
+struct RankChecks {
+  uint64_t checked = 0;
+  uint64_t failed = 0;
+  /// A description of the first failed one.
+  std::string first;
+};
+
+/// Executes `@main` on all ranks. Returns the checks of each. An error of the
+/// program (poison that is used, an access out of bounds, a read of memory that
+/// was not written, a deadlock, an op that the interpreter does not execute) is
+/// a diagnostic at the op, and failure.
+FailureOr<std::vector<RankChecks>> interpret(ModuleOp module,
+                                             const InterpreterOptions &options);
+
+} // namespace mlir::iris
+
+#endif // IRIS_INTERPRETER_INTERPRETER_H

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- IrisSyncOps.cpp - Atomics, flags, barriers, packets, checks --------===//
+//
+// Memory is sequentially consistent, so fences and orderings change nothing:
+// the reference executes one of the orders that the memory model allows.
+#include "Machine.h"
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/IR/IrisChecks.h"
+#include "mlir/IR/Location.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::iris;
+using namespace mlir::iris::interp;
+
+/// The buffer of an access that may name a rank.
+static Buffer accessed(Program &program, Value buffer, Value rank) {
+  const Buffer &local = program.buffer(buffer);
+  if (!rank)
+    return local;
+  int64_t number = program.index(rank);
+  return program.failed ? local : program.translate(local, number);
+}
+
+//===----------------------------------------------------------------------===//
+// Atomics
+//===----------------------------------------------------------------------===//
+
+/// Replaces each element of the window by `fn(n, old)`; sets the result to the
+/// old elements, 0 where there is none.
+template <typename Fn>
+static Step update(Program &program, Operation *op, const Buffer &buffer,
+                   ValueRange indices, Type type, const Datum *mask, Fn fn) {
+  SmallVector<int64_t> offsets = program.indices(indices), position(offsets);
+  Kind element = type;
+  SmallVector<Element, 1> result;
+  if (program.failed)
+    return Step::Next;
+  if (!isa<ShapedType>(type) && (!mask || (mask->elements[0].bits & 1)) &&
+      !program.checkInside(buffer, offsets))
+    return Step::Next;
+  ArrayRef<int64_t> shape = shapeOf(type);
+  forEachElement(shape, [&](int64_t n, ArrayRef<int64_t> at) {
+    if (program.failed)
+      return;
+    for (size_t dim = 0; dim < at.size(); ++dim)
+      position[dim] = offsets[dim] + at[dim];
+    result.push_back({});
+    if (mask && (!program.requireValue(mask->elements[n]) ||
+                 (mask->elements[n].bits & 1) == 0))
+      return;
+    if (!Program::isInside(buffer, position))
+      return;
+    Element old = program.load(buffer, element, position);
+    result.back() = old;
+    program.store(buffer, element, position, fn(n, old));
+  });
+  program.set(op->getResult(0), Datum(std::move(result)));
+  program.yieldSoon();
+  return Step::Next;
+}
+
+static Combine combineOf(RMWKind kind) {
+  switch (kind) {
+  case RMWKind::Add:
+    return Combine::Add;
+  case RMWKind::Sub:
+    return Combine::Sub;
+  case RMWKind::Xchg:
+    return Combine::Xchg;
+  case RMWKind::And:
+    return Combine::And;
+  case RMWKind::Or:
+    return Combine::Or;
+  case RMWKind::Xor:
+    return Combine::Xor;
+  case RMWKind::Min:
+    return Combine::Min;
+  case RMWKind::Max:
+    return Combine::Max;
+  case RMWKind::UMin:
+    return Combine::UMin;
+  case RMWKind::UMax:
+    return Combine::UMax;
+  }
+  llvm_unreachable("unknown kind of atomic");
+}
+
+static Step atomicRMW(Program &program, Operation *op) {
+  auto atomic = cast<AtomicRMWOp>(op);
+  Buffer buffer = accessed(program, atomic.getBuffer(), atomic.getRank());
+  const Datum &value = program.get(atomic.getValue());
+  const Datum *mask =
+      atomic.getMask() ? &program.get(atomic.getMask()) : nullptr;
+  Type type = atomic.getValue().getType();
+  Combine kind = combineOf(atomic.getKind());
+  return update(program, op, buffer, atomic.getOffsets(), type, mask,
+                [&](int64_t n, Element old) {
+                  return combine(kind, type, old, value.elements[n]);
+                });
+}
+
+static Step atomicCAS(Program &program, Operation *op) {
+  auto atomic = cast<AtomicCASOp>(op);
+  Buffer buffer = accessed(program, atomic.getBuffer(), atomic.getRank());
+  const Datum &expected = program.get(atomic.getCompare());
+  const Datum &value = program.get(atomic.getValue());
+  return update(
+      program, op, buffer, atomic.getOffsets(), atomic.getValue().getType(),
+      nullptr, [&](int64_t n, Element old) {
+        if (!program.requireValue(old) ||
+            !program.requireValue(expected.elements[n]))
+          return old;
+        return old.bits == expected.elements[n].bits ? value.elements[n] : old;
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Flags
+//===----------------------------------------------------------------------===//
+
+static Step signal(Program &program, Operation *op) {
+  auto signal = cast<SignalOp>(op);
+  Buffer buffer = accessed(program, signal.getBuffer(), signal.getRank());
+  SmallVector<int64_t> at = program.indices(signal.getOffsets());
+  Element value = program.scalar(signal.getValue());
+  Type type = signal.getValue().getType();
+  if (program.failed || !program.checkInside(buffer, at))
+    return Step::Next;
+  if (signal.getKind() == SignalKind::Add)
+    value = combine(Combine::Add, type, program.load(buffer, type, at), value);
+  program.store(buffer, type, at, value);
+  program.yieldSoon();
+  return Step::Next;
+}
+
+/// Flags are compared by their difference, which wraps.
+static bool holds(Comparison comparison, int64_t difference) {
+  switch (comparison) {
+  case Comparison::EQ:
+    return difference == 0;
+  case Comparison::NE:
+    return difference != 0;
+  case Comparison::GE:
+    return difference >= 0;
+  case Comparison::GT:
+    return difference > 0;
+  case Comparison::LE:
+    return difference <= 0;
+  case Comparison::LT:
+    return difference < 0;
+  }
+  llvm_unreachable("unknown comparison");
+}
+
+/// "the flag at byte 4 of allocation 3 on rank 0".
+static std::string describeFlag(const Buffer &buffer, int64_t byte) {
+  return "the flag at byte " + std::to_string(byte) + " of allocation " +
+         std::to_string(buffer.allocation->number) + " on rank " +
+         std::to_string(buffer.rank);
+}
+
+static Step wait(Program &program, Operation *op) {
+  auto wait = cast<WaitOp>(op);
+  Buffer buffer = accessed(program, wait.getBuffer(), wait.getRank());
+  SmallVector<int64_t> at = program.indices(wait.getOffsets());
+  Element value = program.scalar(wait.getValue());
+  Type type = wait.getValue().getType();
+  if (program.failed || !program.checkInside(buffer, at))
+    return Step::Next;
+  Element seen = program.load(buffer, type, at);
+  if (program.failed || !program.requireValue(seen))
+    return Step::Next;
+  int64_t difference = (toInt(type, seen) - toInt(type, value)).getSExtValue();
+  if (!holds(wait.getComparison(), difference)) {
+    std::string what = describeFlag(buffer, program.locate(buffer, type, at)) +
+                       " to be " +
+                       stringifyComparison(wait.getComparison()).str() + " " +
+                       toText(type, value) + "; it is " + toText(type, seen);
+    if (wait.getOwedBy())
+      what += "; rank " + std::to_string(program.index(wait.getOwedBy())) +
+              " owes the signal";
+    return program.waitFor(&buffer.copy(), std::move(what));
+  }
+  program.set(op->getResult(0), seen);
+  program.yieldSoon();
+  return Step::Next;
+}
+
+/// Orders nothing more: memory is sequentially consistent.
+static Step fence(Program &program, Operation *) {
+  program.yieldSoon();
+  return Step::Next;
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+/// What a barrier stores in its state is not specified.
+static void hideState(Operation *op, Allocation::Copy &copy, int64_t byte,
+                      int64_t bytes) {
+  if (copy.states[byte] == Allocation::Copy::Poison)
+    return; // an earlier barrier
+  for (int64_t i = byte; i < byte + bytes; ++i) {
+    copy.states[i] = Allocation::Copy::Poison;
+    copy.origins[i] = op;
+  }
+}
+
+static Step barrier(Program &program, Operation *op) {
+  auto barrier = cast<BarrierOp>(op);
+  const Buffer &buffer = program.buffer(barrier.getState());
+  std::vector<unsigned> members;
+  if (barrier.getGroup()) {
+    SmallVector<unsigned> group = groupOf(program);
+    members.assign(group.begin(), group.end());
+  } else {
+    for (unsigned rank = 0; rank < program.world.ranks.size(); ++rank)
+      members.push_back(rank);
+  }
+  int64_t programs = program.grid[0] * program.grid[1] * program.grid[2];
+  int64_t needed = 32 * programs * static_cast<int64_t>(members.size());
+  if (program.failed)
+    return Step::Next;
+  if (!buffer.allocation->isSymmetric() || buffer.strides[0] != 1 ||
+      buffer.sizes[0] < needed) {
+    program.error("has a state of " + Twine(buffer.sizes[0]) +
+                  " elements; expected at least " + Twine(needed) +
+                  " (32 * programs * ranks) contiguous ones on the heap");
+    return Step::Next;
+  }
+  Type type = barrier.getState().getType();
+  int64_t byte = program.locate(buffer, type, {0});
+  if (program.failed)
+    return Step::Next;
+  BarrierState &state = program.world.barriers[{
+      buffer.allocation->number, byte, program.linearBlock(), members}];
+  if (program.progress == 0) {
+    hideState(op, buffer.copy(), byte, needed * Kind(type).bytes());
+    state.arrived |= uint64_t(1) << program.rank;
+    program.progress = state.generation + 1;
+    if (llvm::popcount(state.arrived) == static_cast<int>(members.size())) {
+      state.arrived = 0;
+      ++state.generation;
+      program.world.wake(nullptr);
+    }
+  }
+  if (program.progress == state.generation + 1) {
+    std::string missing;
+    for (unsigned rank : members)
+      if (!(state.arrived >> rank & 1))
+        missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+    return program.waitFor(nullptr, "its peer programs on ranks " + missing);
+  }
+  program.yieldSoon();
+  return Step::Next;
+}
+
+//===----------------------------------------------------------------------===//
+// Packets
+//===----------------------------------------------------------------------===//
+
+/// Bytes of a word, and of a word and its flag.
+static constexpr int64_t wordBytes = 4, packetBytes = 8;
+
+/// The byte of the first word of a window of `words` words; nothing if it is
+/// not inside of the buffer.
+static std::optional<int64_t> packetStart(Program &program,
+                                          const Buffer &buffer, Type type,
+                                          int64_t offset, int64_t words) {
+  if (offset % 4 != 0)
+    program.error("has the offset " + Twine(offset) +
+                  "; expected a multiple of 4");
+  if (program.failed || offset < 0 || offset + 2 * words > buffer.sizes[0])
+    return std::nullopt;
+  return program.locate(buffer, type, {offset});
+}
+
+static Step packetStore(Program &program, Operation *op) {
+  auto store = cast<PacketStoreOp>(op);
+  Buffer buffer = accessed(program, store.getBuffer(), store.getRank());
+  int64_t offset = program.index(store.getOffset());
+  Element flag = program.scalar(store.getFlag());
+  Type type = store.getValue().getType();
+  const Datum &value = program.get(store.getValue());
+  int64_t bytes = Kind(type).bytes(), total = countOf(type) * bytes;
+  std::optional<int64_t> start = packetStart(
+      program, buffer, store.getBuffer().getType(), offset, total / wordBytes);
+  if (program.failed || !start)
+    return Step::Next;
+  Allocation::Copy &copy = buffer.copy();
+  for (int64_t at = 0; at < total; ++at) {
+    Element element = value.elements[at / bytes];
+    Element byte{element.bits >> (8 * (at % bytes)) & 0xff, element.poison};
+    program.storeByte(
+        copy, *start + at / wordBytes * packetBytes + at % wordBytes, 1, byte);
+  }
+  for (int64_t word = 0; word < total / wordBytes; ++word)
+    program.storeByte(copy, *start + word * packetBytes + wordBytes, wordBytes,
+                      flag);
+  program.yieldSoon();
+  return Step::Next;
+}
+
+static Step packetLoad(Program &program, Operation *op) {
+  auto load = cast<PacketLoadOp>(op);
+  const Buffer &buffer = program.buffer(load.getBuffer());
+  int64_t offset = program.index(load.getOffset());
+  Element flag = program.scalar(load.getFlag());
+  Type type = load.getResult().getType();
+  int64_t bytes = Kind(type).bytes(), total = countOf(type) * bytes;
+  std::optional<int64_t> start = packetStart(
+      program, buffer, load.getBuffer().getType(), offset, total / wordBytes);
+  if (program.failed)
+    return Step::Next;
+  SmallVector<Element, 1> result(countOf(type));
+  if (!start) {
+    program.set(op->getResult(0), Datum(std::move(result)));
+    return Step::Next;
+  }
+  Allocation::Copy &copy = buffer.copy();
+  for (int64_t word = 0; word < total / wordBytes; ++word) {
+    int64_t at = *start + word * packetBytes + wordBytes;
+    Element seen = program.loadByte(copy, at, wordBytes, 32);
+    if (program.failed || !program.requireValue(seen))
+      return Step::Next;
+    if (seen.bits != flag.bits)
+      return program.waitFor(&copy, describeFlag(buffer, at) + " to be " +
+                                        std::to_string(flag.bits) + "; it is " +
+                                        std::to_string(seen.bits));
+  }
+  for (int64_t at = 0; at < total; ++at) {
+    Element byte = program.loadByte(
+        copy, *start + at / wordBytes * packetBytes + at % wordBytes, 1, 8);
+    Element &element = result[at / bytes];
+    element.bits |= byte.bits << (8 * (at % bytes));
+    if (byte.poison)
+      element.poison = byte.poison;
+  }
+  program.set(op->getResult(0), Datum(std::move(result)));
+  program.yieldSoon();
+  return Step::Next;
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+static bool isEqual(Kind type, Element got, Element want,
+                    std::optional<double> tolerance) {
+  if (!type.isFloat())
+    return got.bits == want.bits;
+  llvm::APFloat a = toFloat(type, got), b = toFloat(type, want);
+  if (got.bits == want.bits || (a.isNaN() && b.isNaN()))
+    return true;
+  return tolerance &&
+         std::fabs(toDouble(type, got) - toDouble(type, want)) <= *tolerance;
+}
+
+static std::string locationText(Location location) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (auto line = location->findInstanceOf<FileLineColLoc>())
+    os << line.getFilename().getValue() << ":" << line.getLine() << ":"
+       << line.getColumn();
+  else
+    os << location;
+  return text;
+}
+
+static std::string kernelName(Operation *function) {
+  std::string name = SymbolTable::getSymbolName(function).str();
+  if (auto module = function->getParentOfType<gpu::GPUModuleOp>())
+    name = module.getName().str() + "::" + name;
+  return name;
+}
+
+static Step expect(Program &program, Operation *op) {
+  auto expect = cast<ExpectEqOp>(op);
+  const Datum &got = program.get(expect.getGot());
+  const Datum &want = program.get(expect.getWant());
+  if (program.failed)
+    return Step::Next;
+  Kind type = expect.getGot().getType();
+  std::optional<double> tolerance;
+  if (std::optional<llvm::APFloat> tol = expect.getTol())
+    tolerance = tol->convertToDouble();
+  RankChecks &checks = program.world.ranks[program.rank].checks;
+  for (size_t n = 0; n < got.elements.size(); ++n) {
+    if (!program.requireValue(got.elements[n]) ||
+        !program.requireValue(want.elements[n]))
+      return Step::Next;
+    ++checks.checked;
+    if (isEqual(type, got.elements[n], want.elements[n], tolerance))
+      continue;
+    if (checks.failed++ != 0)
+      continue;
+    checks.first = "iris.expect_eq at " + locationText(op->getLoc()) + " in " +
+                   kernelName(program.function) + ", program (" +
+                   std::to_string(program.block[0]) + ", " +
+                   std::to_string(program.block[1]) + ", " +
+                   std::to_string(program.block[2]) + "), element " +
+                   std::to_string(n) + ": got " +
+                   toText(type, got.elements[n]) + ", want " +
+                   toText(type, want.elements[n]);
+    if (!expect.getWhat().empty())
+      checks.first += ": " + expect.getWhat().str();
+  }
+  return Step::Next;
+}
+
+static Step check(Program &program, Operation *op) {
+  auto check = cast<CheckOp>(op);
+  int64_t value = program.index(check.getValue());
+  int64_t bound = program.index(check.getBound());
+  bool valid =
+      check.getAtLeast() ? value >= bound : value >= 0 && value < bound;
+  if (!valid)
+    program.error("checks " + Twine(value) + "; expected " +
+                  (check.getAtLeast() ? "at least " : "0 or more, less than ") +
+                  Twine(bound));
+  return Step::Next;
+}
+
+/// Traces have no meaning for the program.
+static Step trace(Program &, Operation *) { return Step::Next; }
+
+void mlir::iris::interp::addIrisSyncOps(World &world) {
+  world.add("iris.atomic_rmw", atomicRMW);
+  world.add("iris.atomic_cas", atomicCAS);
+  world.add("iris.signal", signal);
+  world.add("iris.wait", wait);
+  world.add("iris.fence", fence);
+  world.add("iris.barrier", barrier);
+  world.add("iris.packet_store", packetStore);
+  world.add("iris.packet_load", packetLoad);
+  world.add("iris.expect_eq", expect);
+  world.add("iris.check", check);
+  world.add("iris.trace", trace);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Machine.h - Programs, ranks and the world ----------------*- C++ -*-===//
+//
+// Every program (and every rank's `@main`) is an explicit stack of frames, so
+// that the scheduler can stop it before any op and take it up later.
+#ifndef IRIS_LIB_INTERPRETER_MACHINE_H
+#define IRIS_LIB_INTERPRETER_MACHINE_H
+
+#include "Memory.h"
+
+#include "iris/Interpreter/Interpreter.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <array>
+#include <deque>
+#include <map>
+#include <unordered_map>
+
+namespace mlir::iris::interp {
+
+/// What a program does after an op.
+enum class Step {
+  Next,     ///< goes on behind the op of the innermost frame
+  Jump,     ///< has set the position itself
+  Blocked,  ///< tries the op again when what it waits for has changed
+  Finished, ///< has returned
+};
+
+struct MatmulSums;
+
+/// The execution of one region or function body.
+struct Frame {
+  /// The op that entered the region; null for a program's function.
+  Operation *owner = nullptr;
+  Block *block = nullptr;
+  Block::iterator position;
+  /// Of a loop: iterations that are left, and the number of this one.
+  uint64_t remaining = 0, iteration = 0;
+  /// Of a loop: the induction variable's bits and its step.
+  uint64_t value = 0, step = 0;
+  /// Of a matmul: the partial sums of the k-blocks so far.
+  std::shared_ptr<MatmulSums> sums;
+};
+
+class World;
+struct Rank;
+
+class Program {
+public:
+  Program(World &world, unsigned rank) : world(world), rank(rank) {}
+
+  World &world;
+  unsigned rank;
+  /// The function that it executes.
+  Operation *function = nullptr;
+  bool isMain = false;
+  std::array<int64_t, 3> block = {0, 0, 0}, grid = {1, 1, 1};
+  /// The ranks of the launch's group; empty if there is none.
+  llvm::SmallVector<unsigned> group;
+  std::vector<Frame> frames;
+  /// Of an op that was tried and waits: what it has done so far.
+  uint64_t progress = 0;
+  /// What a blocked program waits for.
+  std::string waitsFor;
+  Allocation::Copy *watched = nullptr;
+  bool finished = false, failed = false;
+  /// The scheduler may take another program now.
+  bool mayYield = false;
+
+  /// Places a program that executes nothing at a call in `@main`, for errors.
+  void placeAt(Operation *call);
+
+  Operation *current() { return &*frames.back().position; }
+  int64_t linearBlock() const {
+    return (block[2] * grid[1] + block[1]) * grid[0] + block[0];
+  }
+
+  //===--- Values ---===//
+  const Datum &get(Value value);
+  void set(Value value, Datum datum) {
+    values[value.getAsOpaquePointer()] = std::move(datum);
+  }
+  /// A scalar that decides an address, a branch or the like: poison is an
+  /// error.
+  Element scalar(Value value);
+  int64_t index(Value value);
+  bool flag(Value value) { return scalar(value).bits & 1; }
+  SmallVector<int64_t> indices(ValueRange values);
+  const Buffer &buffer(Value value);
+  /// Static and dynamic sizes, offsets or strides.
+  SmallVector<int64_t> mixed(ArrayRef<int64_t> statics, ValueRange dynamics);
+
+  //===--- Control flow ---===//
+  Step enter(Operation *owner, Block *block, ArrayRef<Datum> arguments);
+  /// Ends the innermost frame and sets the results of the op that entered it.
+  Step leave(ArrayRef<Datum> results);
+  /// Sets block arguments and continues there.
+  Step jump(Block *block, ArrayRef<Datum> arguments);
+  SmallVector<Datum> getAll(ValueRange values);
+
+  //===--- Memory ---===//
+  /// The byte of an element in its copy; an error outside of the memory.
+  int64_t locate(const Buffer &buffer, Kind element, ArrayRef<int64_t> at);
+  static bool isInside(const Buffer &buffer, ArrayRef<int64_t> at);
+  /// The element at `at`, which has to be inside of the buffer.
+  Element load(const Buffer &buffer, Kind element, ArrayRef<int64_t> at);
+  void store(const Buffer &buffer, Kind element, ArrayRef<int64_t> at,
+             Element value);
+  Element loadByte(Allocation::Copy &copy, int64_t byte, int64_t bytes,
+                   unsigned width);
+  void storeByte(Allocation::Copy &copy, int64_t byte, int64_t bytes,
+                 Element value);
+  /// `rank`'s copy; an error if there is none.
+  Buffer translate(const Buffer &buffer, int64_t rank);
+  /// Checks the indices of an access to one element.
+  bool checkInside(const Buffer &buffer, ArrayRef<int64_t> at);
+
+  //===--- Waiting ---===//
+  /// The program waits until `copy` (of any buffer: null) changes.
+  Step waitFor(Allocation::Copy *copy, std::string what);
+  void yieldSoon() { mayYield = true; }
+
+  //===--- Errors ---===//
+  /// Reports the first error of a run at `op`; the program then ends. Callers
+  /// may go on with any value until their op ends.
+  void error(Operation *op, const Twine &message, Operation *poison = nullptr);
+  void error(const Twine &message) { error(current(), message); }
+  /// Whether `e` is a value; else the use of poison is an error.
+  bool requireValue(Element e);
+  std::string describe() const;
+
+private:
+  std::unordered_map<void *, Datum> values;
+};
+
+/// An entry of a rank's stream: programs of a kernel, or a collective.
+struct StreamItem {
+  Operation *op = nullptr;
+  std::vector<Datum> arguments;
+  std::array<int64_t, 3> grid = {1, 1, 1};
+  llvm::SmallVector<unsigned> group;
+  /// The kernel; null for a collective.
+  gpu::GPUFuncOp kernel;
+  /// Of a collective: executes it, for all members at once, which are in the
+  /// order of the group.
+  void (*collective)(World &, ArrayRef<StreamItem *>) = nullptr;
+  unsigned rank = 0;
+  bool started = false;
+};
+
+struct Rank {
+  std::deque<StreamItem> stream;
+  /// Programs of the stream's first item that have not ended.
+  uint64_t running = 0;
+  uint64_t numAllocations = 0;
+  bool atSync = false, mainEnded = false;
+  RankChecks checks;
+};
+
+using Handler = Step (*)(Program &, Operation *);
+
+/// A program's barriers, by state and group: arrivals, by the ranks of the
+/// program's peers.
+struct BarrierState {
+  uint64_t arrived = 0;
+  uint64_t generation = 0;
+};
+
+class World {
+public:
+  World(ModuleOp module, const InterpreterOptions &options);
+  LogicalResult run();
+
+  ModuleOp module;
+  const InterpreterOptions &options;
+  std::vector<Rank> ranks;
+  bool failed = false;
+  uint64_t generation = 0, numAtSync = 0, numSyncs = 0;
+  /// By the state's allocation and byte, the program's block and its group.
+  std::map<std::tuple<int64_t, int64_t, int64_t, std::vector<unsigned>>,
+           BarrierState>
+      barriers;
+  std::vector<std::shared_ptr<Allocation>> heap;
+  uint64_t nextAddress = 1 << 20, heapUsed = 0;
+
+  /// The allocation number `number` of `bytes` bytes, which the first rank that
+  /// asks for it makes for all.
+  std::shared_ptr<Allocation> allocate(Program &program, int64_t bytes);
+  std::shared_ptr<Allocation> makeMemory(int64_t number, int64_t bytes,
+                                         unsigned copies, bool zeroed);
+  void free(Program &program, const Buffer &buffer);
+  void enqueue(unsigned rank, StreamItem item);
+  /// Wakes the programs that wait for the copy, or for anything else (null).
+  void wake(Allocation::Copy *copy);
+  Step sync(Program &program);
+  uint64_t random();
+  Handler handlerOf(Operation *op) const {
+    return handlers.lookup(op->getName().getAsOpaquePointer());
+  }
+  void add(StringRef name, Handler handler) {
+    handlers[OperationName(name, module.getContext()).getAsOpaquePointer()] =
+        handler;
+  }
+  InFlightDiagnostic report(Operation *op, const Twine &message);
+
+private:
+  void pump(unsigned rank);
+  void tryCollective(unsigned rank);
+  void execute(Program &program);
+  void reportDeadlock();
+  void startMain(unsigned rank);
+
+  llvm::DenseMap<void *, Handler> handlers;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<Program *> runnable;
+  uint64_t state;
+};
+
+//===----------------------------------------------------------------------===//
+// Ops, one file per dialect
+//===----------------------------------------------------------------------===//
+
+void addArithOps(World &world);
+void addMathOps(World &world);
+void addControlFlowOps(World &world);
+void addAffineOps(World &world);
+void addMemRefOps(World &world);
+void addVectorOps(World &world);
+void addTileOps(World &world);
+void addMatmulOp(World &world);
+void addIrisAccessOps(World &world);
+void addIrisSyncOps(World &world);
+void addHostOps(World &world);
+void addCollectiveOps(World &world);
+void addMatmulCalls(World &world);
+
+/// Computes the elements of the op's only result one by one from those of its
+/// operands. An element that is poison in an operand is poison in the result.
+using ElementFn = llvm::function_ref<Element(ArrayRef<Element>)>;
+Step mapElements(Program &program, Operation *op, ElementFn fn);
+
+/// Reads the window of `type`'s shape at `offsets`; elements outside of the
+/// buffer, or masked out, are `other`.
+llvm::SmallVector<Element, 1> loadWindow(Program &program, const Buffer &buffer,
+                                         Kind element, ArrayRef<int64_t> shape,
+                                         ArrayRef<int64_t> offsets,
+                                         Element other);
+void storeWindow(Program &program, const Buffer &buffer, Kind element,
+                 ArrayRef<int64_t> shape, ArrayRef<int64_t> offsets,
+                 ArrayRef<Element> values, const Datum *mask = nullptr);
+
+/// The ranks of the program's group: the world, if the launch has none and the
+/// world has at most 8 ranks.
+SmallVector<unsigned> groupOf(const Program &program);
+
+/// The ranks of a call's group: by default all.
+SmallVector<unsigned> membersOf(const World &world, DenseI32ArrayAttr group);
+/// Checks that the rank has freed no buffer among the arguments.
+bool checkArguments(Program &program, ArrayRef<Datum> arguments);
+
+/// Enqueues a call that `run` executes for all members of the group at once.
+Step enqueueCall(Program &program, Operation *op, ArrayRef<Datum> arguments,
+                 DenseI32ArrayAttr group,
+                 void (*run)(World &, ArrayRef<StreamItem *>));
+
+/// `tile.gather` and `tile.scatter`; `mask` and `other` may be null.
+llvm::SmallVector<Element, 1> gatherElements(Program &program,
+                                             const Buffer &buffer, Kind element,
+                                             ValueRange indices, Value mask,
+                                             Value other);
+void scatterElements(Program &program, const Buffer &buffer, Value value,
+                     ValueRange indices, Value mask);
+
+/// The integer or float minimum and maximum, and sums and the like, of
+/// reductions and atomics.
+enum class Combine { Add, Sub, Mul, Min, Max, UMin, UMax, And, Or, Xor, Xchg };
+Element combine(Combine combine, Kind kind, Element a, Element b);
+
+} // namespace mlir::iris::interp
+
+#endif // IRIS_LIB_INTERPRETER_MACHINE_H

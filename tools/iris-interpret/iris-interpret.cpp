@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- iris-interpret.cpp - Executes a program by its definition ----------===//
+//
+// What `iris-run --device=reference` starts: the ranks of a program, in this
+// process, with the interpreter.
+#include "stack/LargeStack.h"
+#include "terminal/Terminal.h"
+
+#include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Iris/IR/IrisMatmul.h"
+#include "iris/Interpreter/Interpreter.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+namespace cl = llvm::cl;
+
+/// The name in messages.
+static std::string toolName = "iris-interpret";
+
+static cl::OptionCategory category("iris-interpret options");
+
+static cl::opt<std::string> inputPath(cl::Positional, cl::desc("<IN.mlir>"),
+                                      cl::init("-"), cl::cat(category));
+static cl::opt<unsigned> numRanks("n", cl::desc("Ranks (default: 2)"),
+                                  cl::value_desc("N"), cl::init(2),
+                                  cl::cat(category));
+static cl::opt<uint64_t>
+    seed("schedule-seed",
+         cl::desc("Determines the order in which programs take steps "
+                  "(default: 0)"),
+         cl::value_desc("N"), cl::init(0), cl::cat(category));
+static cl::opt<uint64_t> heapBytes("heap",
+                                   cl::desc("Bytes of a rank's symmetric heap "
+                                            "(default: 1 GiB)"),
+                                   cl::value_desc("N"),
+                                   cl::init(uint64_t(1) << 30),
+                                   cl::cat(category));
+static cl::opt<std::string> callerName("caller",
+                                       cl::desc("The tool that messages name"),
+                                       cl::Hidden, cl::cat(category));
+
+/// Prints the checks of all ranks as iris-run does.
+static int summarize(ArrayRef<RankChecks> ranks) {
+  uint64_t checked = 0, failed = 0, badRanks = 0;
+  for (auto [rank, checks] : llvm::enumerate(ranks)) {
+    checked += checks.checked;
+    failed += checks.failed;
+    badRanks += checks.failed != 0;
+    if (checks.failed != 0)
+      llvm::errs() << toolName << ": rank " << rank << ": " << checks.failed
+                   << " of " << checks.checked
+                   << " checks failed; the first: " << checks.first << "\n";
+  }
+  std::string where = std::to_string(ranks.size()) +
+                      (ranks.size() == 1 ? " rank" : " ranks") +
+                      " on reference";
+  if (badRanks != 0) {
+    llvm::errs() << toolName << ": FAILED on " << badRanks << " of " << where
+                 << " (" << failed << " of " << checked << " checks failed)\n";
+    return 1;
+  }
+  if (checked == 0) {
+    llvm::errs() << toolName << ": FAILED: the program ran on " << where
+                 << " but checked nothing; its kernels must check results with "
+                    "iris.expect_eq\n";
+    return 1;
+  }
+  llvm::outs() << toolName << ": " << where << ": all " << checked
+               << " checks passed\n";
+  return 0;
+}
+
+static int runTool(int argc, char **argv) {
+  if (failed(checkArguments(argc, argv)))
+    return 1;
+  cl::SetVersionPrinter(
+      [](raw_ostream &os) { os << toolName << " " << IRIS_VERSION << "\n"; });
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv,
+                              "Executes a program by the definition of its "
+                              "ops, without compiling it\n");
+  if (!callerName.empty())
+    toolName = callerName;
+  if (numRanks < 1 || numRanks > kMaxRanks) {
+    llvm::errs() << toolName << ": -n is " << numRanks << "; expected 1 to "
+                 << kMaxRanks << "\n";
+    return 1;
+  }
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> input =
+      openInputFile(inputPath, &message);
+  if (!input) {
+    llvm::errs() << toolName << ": " << message << "\n";
+    return 1;
+  }
+  DialectRegistry registry;
+  registry.insert<IrisDialect, tile::TileDialect, affine::AffineDialect,
+                  arith::ArithDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, gpu::GPUDialect, LLVM::LLVMDialect,
+                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                  tensor::TensorDialect, vector::VectorDialect>();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(input), SMLoc());
+  SourceMgrDiagnosticHandler handler(*sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return 1;
+  InterpreterOptions options;
+  options.numRanks = numRanks;
+  options.seed = seed;
+  options.heapBytes = heapBytes;
+  FailureOr<std::vector<RankChecks>> checks = interpret(*module, options);
+  return failed(checks) ? 1 : summarize(*checks);
+}
+
+int main(int argc, char **argv) {
+  return iristools::runOnLargeStack(toolName.c_str(), runTool, argc, argv);
+}

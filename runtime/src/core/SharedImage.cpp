@@ -7,11 +7,14 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 using namespace iris::rt;
 
+/// With the process' id: a debugger opens the path of the library, and its own
+/// /proc/self has other files.
 static std::string pathOf(int fd) {
-  return "/proc/self/fd/" + std::to_string(fd);
+  return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd);
 }
 
 /// dlerror() without the artificial file name.

@@ -72,6 +72,18 @@ if any(
 if lit.util.which("ptxas", config.environment["PATH"]):
     config.available_features.add("ptxas")
 
+# A debugger, which may not be permitted to trace processes.
+if (
+    lit.util.which("gdb", config.environment["PATH"])
+    and subprocess.run(
+        ["gdb", "-q", "-nx", "-batch", "-ex", "starti", "/bin/true"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+    ).stdout.find(b"stopped")
+    >= 0
+):
+    config.available_features.add("gdb")
+
 # The pages of the API are made with it.
 if lit.util.which("doxygen", config.environment["PATH"]):
     config.available_features.add("doxygen")

@@ -13,7 +13,8 @@ kernel at a time, to assembly.
 Per kernel: instructions in total, in loops, and in loops without another loop
 inside; registers, spills, and bytes of scratch and LDS. For PTX, registers are
 the virtual ones, and there are no spills; for the host, spills are the stores
-and reloads of registers. A kernel that neither compiler accepts (a type that a
+and reloads of registers. Line tables are left out, and with them the labels and
+unwinding directives that come with them. A kernel that neither compiler accepts (a type that a
 variant does not add, say) is skipped; one that only one accepts is an error.
 
 Prints a row per kernel whose code differs, `old>new` where the numbers do too;
@@ -53,6 +54,9 @@ KEYS = COUNTS + list(METADATA)
 TYPES = {"moves": ["i8", "f32"], "reduces": ["f16", "bf16", "i32"],
          "matmuls": ["f16", "f32", "i8"]}
 RANKS = [2, 8]
+# What line tables add, with their comments in the lines of code.
+LINES = re.compile(r"\s*(\.(loc|file|cfi_\w+)\b|[.$]L_*(tmp|func_begin|func_end)\d+:)"
+                   r"|\s*$")
 KERNEL = "kernel"
 
 Kernel = collections.namedtuple("Kernel", "name source")
@@ -124,7 +128,8 @@ def get_body(text):
         raise ValueError(f"the assembly has no kernel '{KERNEL}'")
     end = re.compile(r"^\.?Lfunc_end|-- End function|^\}|^\.Lfunc_end",
                      re.M).search(text, begin.end())
-    return text[begin.end():end.start() if end else len(text)].splitlines()
+    body = text[begin.end():end.start() if end else len(text)].splitlines()
+    return [line for line in body if not LINES.match(line)]
 
 
 def count(lines):

@@ -91,7 +91,8 @@ mlir::iris::linkSharedObject(Location loc, const TargetSpec &target,
 
 FailureOr<SmallVector<char, 0>>
 mlir::iris::assemblePTX(Location loc, const TargetSpec &target, StringRef ptxas,
-                        unsigned optLevel, ArrayRef<char> ptx) {
+                        unsigned optLevel, bool lineTables,
+                        ArrayRef<char> ptx) {
   TempDir dir;
   if (failed(dir.create(loc)))
     return failure();
@@ -103,7 +104,9 @@ mlir::iris::assemblePTX(Location loc, const TargetSpec &target, StringRef ptxas,
 
   std::string arch = ("-arch=" + target.chip).str();
   std::string level = llvm::formatv("-O{0}", optLevel);
-  StringRef args[] = {ptxas, arch, level, input, "-o", output};
+  SmallVector<StringRef> args = {ptxas, arch, level, input, "-o", output};
+  if (lineTables)
+    args.push_back("-lineinfo");
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(log),
                                           StringRef(log)};
   std::string message;

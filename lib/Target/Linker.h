@@ -16,11 +16,11 @@ namespace mlir::iris {
 FailureOr<SmallVector<char, 0>>
 linkSharedObject(Location loc, const TargetSpec &target, ArrayRef<char> object);
 
-/// Assembles PTX to a cubin with the program `ptxas`.
-FailureOr<SmallVector<char, 0>> assemblePTX(Location loc,
-                                            const TargetSpec &target,
-                                            StringRef ptxas, unsigned optLevel,
-                                            ArrayRef<char> ptx);
+/// Assembles PTX to a cubin with the program `ptxas`; with line tables from the
+/// `.loc` of the PTX, if wanted.
+FailureOr<SmallVector<char, 0>>
+assemblePTX(Location loc, const TargetSpec &target, StringRef ptxas,
+            unsigned optLevel, bool lineTables, ArrayRef<char> ptx);
 
 } // namespace mlir::iris
 

@@ -145,6 +145,7 @@ mlir::iris::MagnitudesPass::run(llvm::Function &function,
   for (llvm::FCmpInst *comparison : found) {
     LDBG() << "guard" << *comparison;
     llvm::IRBuilder<> b(comparison->getNextNode());
+    b.SetCurrentDebugLocation(comparison->getDebugLoc());
     llvm::Value *number = comparison->getOperand(
         llvm::isa<llvm::Constant>(comparison->getOperand(0)));
     llvm::Value *isNumber = b.CreateFCmpORD(number, number);

@@ -9,6 +9,7 @@
 #include "GuardedShifts.h"
 #include "HiddenOperands.h"
 #include "IntegersToBf16.h"
+#include "LineTables.h"
 #include "Linker.h"
 #include "LoadsBeforeBarriers.h"
 #include "LongLoops.h"
@@ -257,6 +258,8 @@ ModuleToObject::translate(Operation *module) {
   std::string layout = machine->createDataLayout().getStringRepresentation();
   module->setAttr(LLVM::LLVMDialect::getDataLayoutAttrName(),
                   StringAttr::get(module->getContext(), layout));
+  if (options.lineTables)
+    addLineTables(module, target.kind, /*isOptimized=*/options.optLevel > 0);
   LogicalResult result = guarded("translation to LLVM IR", [&] {
     translated = translateModuleToLLVMIR(module, *context, "iris",
                                          /*disableVerification=*/true);
@@ -542,7 +545,8 @@ FailureOr<Image> ModuleToObject::emitObject(TimingScope &timing) {
     }
     image.kind = llvm::object::IMG_Cubin;
     TimingScope linkTiming = timing.nest("ptxas");
-    code = assemblePTX(loc, target, options.ptxas, options.optLevel, *code);
+    code = assemblePTX(loc, target, options.ptxas, options.optLevel,
+                       options.lineTables, *code);
   } else {
     TimingScope linkTiming = timing.nest("link");
     code = linkSharedObject(loc, target, *code);

@@ -137,6 +137,12 @@ static cl::opt<char>
              cl::value_desc("0-3"), cl::Prefix, cl::init('3'),
              cl::cat(category));
 
+static cl::opt<char> debugInfo(
+    "g",
+    cl::desc("Debug information: -g0 for none, or -g1 (default) for line "
+             "tables, which debuggers and profilers read"),
+    cl::value_desc("0-1"), cl::Prefix, cl::init('1'), cl::cat(category));
+
 static cl::opt<std::string>
     ptxasPath("ptxas",
               cl::desc("Program that assembles PTX to a cubin: a path, 'auto' "
@@ -380,6 +386,12 @@ static llvm::Error readFlags(Invocation &invocation) {
     return llvm::createStringError(
         "unknown optimization level -O%c; expected -O0 to -O3", char(optLevel));
   options.codegen.optLevel = optLevel - '0';
+  if (debugInfo != '0' && debugInfo != '1')
+    return llvm::createStringError(
+        "unknown debug information -g%c; expected -g0 (none) or -g1 (line "
+        "tables)",
+        char(debugInfo));
+  options.codegen.lineTables = debugInfo == '1';
 
   bool needsPtxas = isBinary(options.emit) &&
                     llvm::any_of(options.targets, [](const TargetSpec &target) {

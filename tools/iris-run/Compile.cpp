@@ -87,6 +87,7 @@ rt::Expected<std::string> iris::run::obtainPackage(Supervisor &supervisor,
   compile.translation = target.translation;
   compile.trace = !options.trace.empty();
   compile.debug = options.debug;
+  compile.lineTables = options.lineTables;
   return outputOf(supervisor, rt::compileCommand(*compiler, program, compile),
                   "iris-compile", compileLimitOf(options));
 }

@@ -152,6 +152,11 @@ static CommandLine describe(Options &options) {
             "host only: check every rank, index and size in remote, atomic and "
             "synchronizing accesses; the first invalid one ends the run and is "
             "reported (a package must be compiled with iris-compile --debug)");
+  line.option("-g", "0|1",
+              word(options.lineTables, std::vector<bool>{false, true},
+                   [](bool lines) { return lines ? "1" : "0"; }),
+              "compile an .mlir program with line tables, which debuggers and "
+              "profilers read (-g1), or without them (-g0)");
   line.option("--trace", "FILE", fileName(options.trace),
               "write the spans of iris.trace, waits and barriers to FILE for "
               "ui.perfetto.dev, and a summary to standard output (a package "

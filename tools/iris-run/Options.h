@@ -41,6 +41,8 @@ struct Options {
   bool printTarget = false;
   /// Kernels check their accesses.
   bool debug = false;
+  /// The program is compiled with line tables.
+  bool lineTables = true;
 };
 
 rt::Expected<Options> parseOptions(int argc, char **argv);

@@ -33,6 +33,9 @@ struct CodegenOptions {
   /// NVPTX: the path of `ptxas`, which assembles PTX to a cubin; if empty, the
   /// image is PTX.
   std::string ptxas;
+  /// Whether the machine code has line tables: DWARF, or `.loc` in PTX. The
+  /// instructions are the same with and without them.
+  bool lineTables = true;
   /// Whether values and blocks keep their names, which LLVM IR and comments in
   /// assembly show; they cost time.
   bool keepValueNames = false;

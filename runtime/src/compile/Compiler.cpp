@@ -163,6 +163,8 @@ iris::rt::compileCommand(const std::string &compiler, const std::string &source,
     argv.push_back("--trace");
   if (options.debug)
     argv.push_back("--debug");
+  if (!options.lineTables)
+    argv.push_back("-g0");
   return argv;
 }
 

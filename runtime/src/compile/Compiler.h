@@ -34,6 +34,8 @@ struct CompileOptions {
   bool trace = false;
   /// Kernels check their accesses; host only.
   bool debug = false;
+  /// The machine code has line tables.
+  bool lineTables = true;
 };
 
 /// The command line with which `compiler` compiles the file `source` ("-":

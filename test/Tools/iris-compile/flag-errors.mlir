@@ -28,6 +28,9 @@
 // RUN: not iris-compile %s -O7 -o %t 2>&1 | FileCheck %s --check-prefix=LEVEL
 // LEVEL: error: unknown optimization level -O7; expected -O0 to -O3
 
+// RUN: not iris-compile %s -g2 -o %t 2>&1 | FileCheck %s --check-prefix=LINES
+// LINES: error: unknown debug information -g2; expected -g0 (none) or -g1 (line tables)
+
 // RUN: not iris-compile %s --emit=obj --until=abi -o %t 2>&1 | FileCheck %s --check-prefix=UNTIL
 // UNTIL: error: --until writes MLIR; expected --emit=mlir or no --emit
 

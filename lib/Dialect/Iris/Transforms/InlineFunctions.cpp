@@ -8,6 +8,7 @@
 
 #include "iris/Dialect/Iris/Transforms/Passes.h"
 
+#include "iris/Dialect/Iris/IR/InlinedLocation.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/SymbolTable.h"
@@ -66,6 +67,10 @@ struct InlineFunctionsPass
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
     SymbolTable symbols(module);
+    for (auto function : module.getOps<func::FuncOp>())
+      function.getBody().walk([&](Operation *op) {
+        op->setLoc(locationInFunction(op->getLoc(), function.getSymNameAttr()));
+      });
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       if (failed(inlineCalls(kernel, symbols)))
         return signalPassFailure();

@@ -24,6 +24,7 @@ import time
 
 import emulate  # first: it switches to an interpreter that has NumPy
 from device_memory import DeviceMemory, Occupied
+from source_lines import find_line
 
 REQUEST, REPLY = struct.Struct("<IIQQ3I3III"), struct.Struct("<IIIIQ")
 MAGIC, VERSION, MAX_MESSAGE = 0x4D455249, 1, 64 << 10
@@ -285,7 +286,9 @@ class Server:
 
     def load(self, file, size):
         with open(file, "rb") as image:
-            code = self.emulator.CodeObject(os.pread(image.fileno(), size, 0))
+            data = os.pread(image.fileno(), size, 0)
+        code = self.emulator.CodeObject(data)
+        code.image = data
         if code.arch != self.chip:
             raise RuntimeError(f"the code object is for {code.arch}; expected "
                                f"{self.chip}")
@@ -385,7 +388,7 @@ class Server:
                 try:
                     is_idle = self.run(wave) and is_idle
                 except Exception as error:  # out of bounds, trap, unknown
-                    failed[dispatch] = str(error) or repr(error)
+                    failed[dispatch] = self.describe(error, wave)
         finally:
             if context:
                 context.__exit__()
@@ -395,6 +398,13 @@ class Server:
                 self.end(dispatch, failed.get(dispatch))
         if is_idle:
             time.sleep(0.0001)  # for the ranks that the waves wait for
+
+    @staticmethod
+    def describe(error, wave):
+        """The text of an error, with the line of the instruction if known."""
+        code = wave.L.co
+        line = find_line(code.image, wave.st.pc - code.span[0])
+        return (str(error) or repr(error)) + (f" at {line}" if line else "")
 
     def run(self, wave):
         """Runs a wave for a quantum; True if it only waited."""

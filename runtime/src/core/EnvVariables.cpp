@@ -212,6 +212,11 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
       {{"IRIS_CACHE_BYTES", "bytes, such as 64M; 0: no cache", "256M",
         "Most bytes of compiled kernels in the cache.", false},
        set<&Env::cacheBytes_, parseBytes>},
+      {{"IRIS_IMAGE_DIR", "absolute path", "none",
+        "Folder to which host images are written when they are loaded, for "
+        "profilers such as perf; without it they are in memory only.",
+        true},
+       set<&Env::imageDir_, parseAbsolutePath>},
       {{"IRIS_COST_MODEL", "absolute path, mode 0600", "none",
         "Constants of the cost models, in place of the library's.", true},
        set<&Env::costModel_, parseAbsolutePath>},

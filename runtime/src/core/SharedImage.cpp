@@ -2,10 +2,14 @@
 //===- SharedImage.cpp - Shared objects in memory -------------------------===//
 #include "core/SharedImage.h"
 
+#include "iris/rt/Env.h"
+
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,16 +27,40 @@ static std::string loaderMessage() {
   return text ? text : "unknown error of the dynamic linker";
 }
 
+/// Memory for an image, or a new file where profilers are to find it after the
+/// process has ended.
+static Expected<UniqueFd> createImage() {
+  const std::string &folder = Env::get().imageDir();
+  if (folder.empty()) {
+    UniqueFd memory(::memfd_create("iris-image", MFD_CLOEXEC));
+    if (!memory.valid())
+      return makeErrnoStatus(StatusCode::internal, errno,
+                             "cannot create memory for a host image");
+    return memory;
+  }
+  static std::atomic<unsigned> count{0};
+  while (true) {
+    std::string path = folder + "/iris-image-" + std::to_string(::getpid()) +
+                       "-" + std::to_string(count++) + ".so";
+    UniqueFd file(
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (file.valid())
+      return file;
+    // Of an earlier process with this id.
+    if (errno != EEXIST)
+      return makeErrnoStatus(StatusCode::unavailable, errno,
+                             "cannot create '%s' (set by IRIS_IMAGE_DIR)",
+                             path.c_str());
+  }
+}
+
 Expected<SharedImage> SharedImage::load(const void *bytes, size_t size) {
   static const unsigned char elfMagic[4] = {0x7f, 'E', 'L', 'F'};
   if (size < 64 || std::memcmp(bytes, elfMagic, sizeof(elfMagic)) != 0)
     return makeStatus(StatusCode::invalidArgument,
                       "the host image (%zu bytes) is not an ELF file", size);
   SharedImage image;
-  image.fd_.reset(::memfd_create("iris-image", MFD_CLOEXEC));
-  if (!image.fd_.valid())
-    return makeErrnoStatus(StatusCode::internal, errno,
-                           "cannot create memory for a host image");
+  IRISRT_ASSIGN_OR_RETURN(image.fd_, createImage());
   size_t written = 0;
   while (written < size) {
     ssize_t step =

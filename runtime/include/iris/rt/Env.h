@@ -110,6 +110,10 @@ public:
   /// \return IRIS_CACHE_BYTES: the maximum size of compiled kernels on disk in
   ///   bytes; 0: no disk cache
   std::optional<uint64_t> cacheBytes() const { return cacheBytes_; }
+  /// \return IRIS_IMAGE_DIR: the folder to which the host images that are
+  /// loaded
+  ///   are written, for profilers; may be empty. Always absolute
+  const std::string &imageDir() const { return imageDir_; }
   /// \return IRIS_MATMUL_TABLE: the file of tuned matmuls that `iris-bench
   ///   --tune` writes; may be empty. Always absolute
   const std::string &matmulTable() const { return matmulTable_; }
@@ -163,7 +167,7 @@ private:
   Expected<LaunchInfo> launch_;
   LogLevel logLevel_ = LogLevel::warning;
   std::vector<std::string> rendezvousDirs_;
-  std::string compiler_, emulator_, warning_, searchPath_, cacheDir_,
+  std::string compiler_, emulator_, warning_, searchPath_, cacheDir_, imageDir_,
       matmulTable_, costModel_, ncclLibrary_, ncclKernelDir_;
   bool checkCollectives_ = false, refuseHostCode_ = false, ncclIsOff_ = false;
   std::optional<DeviceKind> ncclDevice_;

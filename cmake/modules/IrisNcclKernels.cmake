@@ -37,7 +37,7 @@ foreach(target IN LISTS IRIS_NCCL_KERNELS)
             ${IRIS_NCCL_KERNEL_OPTIONS}
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${_folder}"
     COMMAND iris-compile "${_list}" --split "--target=${target}"
-            --translation=both ${_jobs} -o "${_folder}"
+            --translation=both -g0 ${_jobs} -o "${_folder}"
     COMMAND "${CMAKE_COMMAND}" -E touch "${_stamp}"
     DEPENDS iris-bench iris-compile
     COMMENT "Compiling the kernels of libiris_nccl for ${target}"

@@ -40,12 +40,12 @@ const char *iris::ccl::originName(Origin origin) {
 //===----------------------------------------------------------------------===//
 
 /// The file name of a request on disk; covers every input of the compilation.
-static std::string diskKey(const KernelRequest &request,
+static std::string diskKey(const KernelRequest &request, bool lineTables,
                            const std::string &buildId) {
   std::string abi =
       formatString("%d.%d", IRISRT_ABI_VERSION_MAJOR, IRISRT_ABI_VERSION_MINOR);
-  return DiskCache::keyOf(
-      {request.source, request.target, request.translation, abi, buildId});
+  return DiskCache::keyOf({request.source, request.target, request.translation,
+                           lineTables ? "lines" : "no lines", abi, buildId});
 }
 
 //===----------------------------------------------------------------------===//
@@ -244,7 +244,7 @@ KernelCache::Impl::obtain(const KernelRequest &request) {
   std::optional<FileLock> lock;
   if (disk) {
     IRISRT_ASSIGN_OR_RETURN(std::string buildId, compilerBuildId(compiler));
-    key = diskKey(request, buildId);
+    key = diskKey(request, options.lineTables, buildId);
     if (auto kernel = readFrom(*disk, key, request))
       return *kernel;
     lock = disk->lock(key, Deadline(limit));
@@ -253,10 +253,12 @@ KernelCache::Impl::obtain(const KernelRequest &request) {
   }
   Log().info("compiling for %s: %s", request.target.c_str(),
              request.source.c_str());
-  IRISRT_ASSIGN_OR_RETURN(std::string bytes,
-                          compileText(compiler, request.source,
-                                      {request.target, request.translation},
-                                      limit));
+  CompileOptions compile;
+  compile.target = request.target;
+  compile.translation = request.translation;
+  compile.lineTables = options.lineTables;
+  IRISRT_ASSIGN_OR_RETURN(
+      std::string bytes, compileText(compiler, request.source, compile, limit));
   // Validate before storing, so that the cache holds only loadable packages.
   Expected<CompiledKernel> kernel = fromBytes(request, bytes, Origin::compiled);
   if (!kernel.ok())

@@ -67,7 +67,10 @@ TEST(KernelCache, MemoryDiskAndCompiler) {
   KernelRequest table = requestOf();
   table.translation = "table";
   EXPECT_ORIGIN(Origin::compiled, later.find(table));
-  EXPECT_EQ(folder.entries().size(), 3u);
+  KernelCacheOptions withLines = folder.options();
+  withLines.lineTables = true;
+  EXPECT_ORIGIN(Origin::compiled, KernelCache(withLines).find(requestOf()));
+  EXPECT_EQ(folder.entries().size(), 4u);
 }
 
 TEST(KernelCache, BuildsOfTheCompilerAreDistinguished) {

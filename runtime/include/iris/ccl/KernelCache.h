@@ -55,6 +55,10 @@ struct KernelCacheOptions {
   std::string compiler;
   /// The time limit of one compilation in seconds.
   double compileLimit = 240;
+  /// Whether kernels that are compiled have line tables, for debuggers and
+  /// profilers. Not by default: the source of a communicator's kernel is one
+  /// line, which no file has.
+  bool lineTables = false;
 };
 
 /// A request for a kernel.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 using namespace iris::rt;
@@ -19,6 +20,13 @@ static constexpr Result errorCaptureUnmatched = 903;
 // Modules
 //===----------------------------------------------------------------------===//
 
+/// Whether an image is PTX with line tables.
+static bool isPtxWithLines(std::string_view image) {
+  return image.substr(0, 4) != "\x7f"
+                               "ELF" &&
+         image.find("\n\t.loc\t") != std::string_view::npos;
+}
+
 Expected<ModuleHandle> GpuBackend::loadModule(const void *image, size_t bytes) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
@@ -30,9 +38,12 @@ Expected<ModuleHandle> GpuBackend::loadModule(const void *image, size_t bytes) {
 
   // Get the messages of the driver's PTX compiler.
   std::vector<char> log(8192, '\0');
-  int options[] = {jitErrorLogBuffer, jitErrorLogBufferBytes};
-  void *values[] = {log.data(), toPointer(log.size() - 1)};
-  unsigned numOptions = options_.kind == DeviceKind::cuda ? 2 : 0;
+  int options[] = {jitErrorLogBuffer, jitErrorLogBufferBytes,
+                   jitGenerateLineInfo};
+  void *values[] = {log.data(), toPointer(log.size() - 1), toPointer(1)};
+  unsigned numOptions = 0;
+  if (options_.kind == DeviceKind::cuda)
+    numOptions = isPtxWithLines({copy.data(), bytes}) ? 3 : 2;
   Module module = nullptr;
   Result result = api_->moduleLoad(&module, copy.data(), numOptions,
                                    numOptions ? options : nullptr,

@@ -139,6 +139,8 @@ constexpr unsigned hipMallocUncached = 3;
 /// Options of cuModuleLoadDataEx that collect the messages of the PTX compiler.
 constexpr int jitErrorLogBuffer = 5;
 constexpr int jitErrorLogBufferBytes = 6;
+/// Its option that keeps the line tables of PTX.
+constexpr int jitGenerateLineInfo = 13;
 
 /// CUDA only: the maximum dynamic shared memory, if more than 48 KiB.
 constexpr int functionMaxDynamicShared = 8;

@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
       translation = arg.substr(14);
     else if (arg == "-o" && i + 1 < argc)
       output = argv[++i];
-    else if (arg.rfind("--", 0) != 0)
+    else if (arg == "-" || arg.rfind("-", 0) != 0)
       source = arg;
   }
   if (const char *log = std::getenv("IRIS_FAKE_COMPILE_LOG"))

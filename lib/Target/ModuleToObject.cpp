@@ -69,9 +69,11 @@ struct ForwardingHandler final : llvm::DiagnosticHandler {
     llvm::raw_string_ostream os(text);
     llvm::DiagnosticPrinterRawOStream printer(os);
     info.print(printer);
-    // LLVM's text for a missing location; the diagnostic has its own location.
+    // The diagnostic has a location of its own, also where LLVM's is unknown.
     StringRef message = StringRef(text).trim();
-    message.consume_front("<unknown>:0:0: ");
+    const llvm::DiagnosticInfoWithLocationBase *located = findLocated(info);
+    message.consume_front(
+        (located ? located->getLocationStr() : "<unknown>:0:0") + ": ");
     if (info.getSeverity() == llvm::DS_Warning) {
       emitWarning(locate(info)) << message;
       return true;
@@ -82,15 +84,19 @@ struct ForwardingHandler final : llvm::DiagnosticHandler {
   }
 
 private:
+  /// `info` as one that refers to a kernel; null: it does not.
+  static const llvm::DiagnosticInfoWithLocationBase *
+  findLocated(const llvm::DiagnosticInfo &info) {
+    if (auto *limit = dyn_cast<llvm::DiagnosticInfoResourceLimit>(&info))
+      return limit;
+    return dyn_cast<llvm::DiagnosticInfoUnsupported>(&info);
+  }
+
   /// The location of the kernel that `info` refers to, if known.
   Location locate(const llvm::DiagnosticInfo &info) const {
-    const llvm::Function *function = nullptr;
-    if (auto *limit = dyn_cast<llvm::DiagnosticInfoResourceLimit>(&info))
-      function = &limit->getFunction();
-    else if (auto *missing = dyn_cast<llvm::DiagnosticInfoUnsupported>(&info))
-      function = &missing->getFunction();
+    const llvm::DiagnosticInfoWithLocationBase *located = findLocated(info);
     Operation *kernel =
-        function ? kernels.lookup(function->getName()) : nullptr;
+        located ? kernels.lookup(located->getFunction().getName()) : nullptr;
     return kernel ? kernel->getLoc() : loc;
   }
 

@@ -3,16 +3,16 @@
 // written to; links remain links.
 
 // RUN: rm -rf %t && mkdir %t
-// RUN: iris-compile %s -o %t/first.iris
-// RUN: iris-compile %s -o - > %t/stdout.iris
+// RUN: iris-compile %s -g0 -o %t/first.iris
+// RUN: iris-compile %s -g0 -o - > %t/stdout.iris
 // RUN: cmp %t/first.iris %t/stdout.iris
-// RUN: iris-compile - -o %t/stdin.iris < %s
+// RUN: iris-compile - -g0 -o %t/stdin.iris < %s
 // RUN: cmp %t/first.iris %t/stdin.iris
 // RUN: iris-compile %s -o /dev/null
 // RUN: test -c /dev/null
 
 // RUN: echo old > %t/pointee && ln -s pointee %t/link
-// RUN: iris-compile %s -o %t/link
+// RUN: iris-compile %s -g0 -o %t/link
 // RUN: test -L %t/link && cmp %t/first.iris %t/pointee
 
 // A failure leaves the old file, and no temporary one.

@@ -27,19 +27,19 @@
 //
 // Kernels in separate modules share one clock.
 // RUN: iris-compile %s --trace --target=host -o %t.kernels.iris
-// RUN: iris-compile %s --trace --target=sm_90a --emit=asm -o - | FileCheck %s --check-prefix=CLOCK
+// RUN: iris-compile %s --trace --target=sm_90a -g0 --emit=asm -o - | FileCheck %s --check-prefix=CLOCK
 //
 // Without --trace the output is unchanged, byte for byte.
 // RUN: iris-opt %s --iris-expand-matmuls | FileCheck %s --check-prefix=SPANS
 // RUN: iris-opt %s --iris-expand-matmuls | sed '/iris.trace/d' > %t.without.mlir
-// RUN: iris-compile %s --target=gfx942 --emit=obj -o %t.with.hsaco
-// RUN: iris-compile %t.without.mlir --target=gfx942 --emit=obj -o %t.without.hsaco
+// RUN: iris-compile %s --target=gfx942 -g0 --emit=obj -o %t.with.hsaco
+// RUN: iris-compile %t.without.mlir --target=gfx942 -g0 --emit=obj -o %t.without.hsaco
 // RUN: cmp %t.with.hsaco %t.without.hsaco
-// RUN: iris-compile %s --target=sm_90a --emit=asm -o %t.with.ptx
-// RUN: iris-compile %t.without.mlir --target=sm_90a --emit=asm -o %t.without.ptx
+// RUN: iris-compile %s --target=sm_90a -g0 --emit=asm -o %t.with.ptx
+// RUN: iris-compile %t.without.mlir --target=sm_90a -g0 --emit=asm -o %t.without.ptx
 // RUN: cmp %t.with.ptx %t.without.ptx
-// RUN: iris-compile %s --target=host --emit=obj -o %t.with.o
-// RUN: iris-compile %t.without.mlir --target=host --emit=obj -o %t.without.o
+// RUN: iris-compile %s --target=host -g0 --emit=obj -o %t.with.o
+// RUN: iris-compile %t.without.mlir --target=host -g0 --emit=obj -o %t.without.o
 // RUN: cmp %t.with.o %t.without.o
 //
 // FETCH: 0  fetch

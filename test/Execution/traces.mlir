@@ -13,13 +13,13 @@
 //
 // Without --trace the output is unchanged, byte for byte.
 // RUN: sed '/iris.trace/s/.*//' %s > %t.without.mlir
-// RUN: iris-compile %s --target=gfx942 --emit=obj -o %t.with.hsaco
-// RUN: iris-compile %t.without.mlir --target=gfx942 --emit=obj -o %t.without.hsaco
+// RUN: iris-compile %s --target=gfx942 -g0 --emit=obj -o %t.with.hsaco
+// RUN: iris-compile %t.without.mlir --target=gfx942 -g0 --emit=obj -o %t.without.hsaco
 // RUN: cmp %t.with.hsaco %t.without.hsaco
-// RUN: iris-compile %s --target=sm_90a --emit=asm -o %t.with.ptx
-// RUN: iris-compile %t.without.mlir --target=sm_90a --emit=asm -o %t.without.ptx
+// RUN: iris-compile %s --target=sm_90a -g0 --emit=asm -o %t.with.ptx
+// RUN: iris-compile %t.without.mlir --target=sm_90a -g0 --emit=asm -o %t.without.ptx
 // RUN: cmp %t.with.ptx %t.without.ptx
-// RUN: iris-compile %s --target=gfx942 --trace --emit=obj -o %t.traced.hsaco
+// RUN: iris-compile %s --target=gfx942 --trace -g0 --emit=obj -o %t.traced.hsaco
 // RUN: not cmp -s %t.traced.hsaco %t.with.hsaco
 //
 // CHECK: rank  span             count programs

@@ -39,7 +39,7 @@ from variants import IN_PLACE, MOVES, REDUCES, having
 
 WORKSPACE_BYTES = 768 << 10
 TILE_BYTES = 2048
-EXCHANGE_BYTES = {"fifo": 128, "packet": 16}
+EXCHANGE_BYTES = {"fifo": 32, "packet": 16}
 PROGRAMS = (2, 1, 2)  # per launch
 POISON = 99
 REDUCTIONS = {"sum": np.sum, "max": np.max, "min": np.min}

@@ -97,9 +97,9 @@ iris.collective @reduce_scatter_pull_sum_staged reduce_scatter sum f16 size 4 {v
 iris.collective @reduce_pull_sum_staged reduce sum f16 size 4 {variant = "pull", tile = 1024, warps = 2, programs = 2, workspace = 786432, staged = true}
 // CHECK-DAG: {{^}}reduce_two_shot_sum_staged: 0 0 2{{$}}
 iris.collective @reduce_two_shot_sum_staged reduce sum f16 size 4 {variant = "two_shot", tile = 1024, warps = 2, programs = 2, workspace = 786432, staged = true}
-// CHECK-DAG: {{^}}send_fifo: 1{{$}}
-iris.collective @send_fifo send f16 size 4 {variant = "fifo", tile = 64, warps = 2, programs = 2, workspace = 786432}
-// CHECK-DAG: {{^}}recv_fifo: 1{{$}}
-iris.collective @recv_fifo recv f16 size 4 {variant = "fifo", tile = 64, warps = 2, programs = 2, workspace = 786432}
+// CHECK-DAG: {{^}}send_fifo: 1 0 1{{$}}
+iris.collective @send_fifo send f16 size 4 {variant = "fifo", tile = 16, warps = 2, programs = 2, workspace = 786432}
+// CHECK-DAG: {{^}}recv_fifo: 1 0 1{{$}}
+iris.collective @recv_fifo recv f16 size 4 {variant = "fifo", tile = 16, warps = 2, programs = 2, workspace = 786432}
 
 // CHECK: {{^}}in innermost loops: none{{$}}

@@ -80,8 +80,7 @@ std::vector<KernelModel> iris::ccl::kernelModelsOf(const DeviceModel &device,
       kernels.push_back(derive(device.links, op, variant, 1024, 8));
     else if (device.kind != DeviceKind::host &&
              getCollective(op).isPointToPoint())
-      kernels.push_back(
-          derive(device.links, op, variant, plan::maxTileBytes, 8));
+      kernels.push_back(derive(device.links, op, variant, 0, 8));
     else
       kernels.push_back(derive(device.links, op, variant, 0, 0));
   }

@@ -15,8 +15,8 @@
 namespace iris::ccl {
 
 /// What is measured if neither the caller nor IRIS_TUNE says it. Only where
-/// measurements were compared with a vendor's matmul and collective on hardware:
-/// no AMD GPU has measured yet, and on the host times vary too much.
+/// measurements were compared with a vendor's matmul and collective on
+/// hardware: no AMD GPU has measured yet, and on the host times vary too much.
 rt::TuneLevel defaultTuneLevel(rt::DeviceKind device);
 
 /// What is measured, and for how long.

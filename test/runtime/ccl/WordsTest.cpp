@@ -3,6 +3,7 @@
 // Texts of collectives: configs, requests, metadata, selections.
 #include "ccl/CostModel.h"
 #include "ccl/Spec.h"
+#include "iris/Plan/CollectiveForm.h"
 #include "iris/ccl/Selector.h"
 
 #include <gtest/gtest.h>
@@ -42,8 +43,8 @@ TEST(Config, UnsupportedRequestsAreNamed) {
       "all_gather: the config's warps is 3; expected a power of two from 1 to "
       "16, or 0 to have it chosen");
   expectMessage(
-      check(Op::send, DType::f32, [](Config &c) { c.programs = 17; }),
-      "send: the config's programs is 17; expected 1 to 16, or 0 to have it "
+      check(Op::send, DType::f32, [](Config &c) { c.programs = 65; }),
+      "send: the config's programs is 65; expected 1 to 64, or 0 to have it "
       "chosen");
   expectMessage(
       check(Op::reduce, DType::f32, [](Config &c) { c.programs = -1; }),
@@ -330,6 +331,22 @@ TEST(Selector, KernelsAreFewAndFit) {
       }
 }
 
+/// The members of a group divide the slots among them.
+TEST(Selector, TilesOfTransfersFitIntoTheirSlots) {
+  for (DeviceKind device : allDevices)
+    for (Op op : {Op::send, Op::recv})
+      for (const Config &config : candidates(op, DType::u8, device))
+        for (int64_t size = 2; size <= plan::Workspace::maxMembers; ++size) {
+          plan::CollectiveForm form;
+          form.collective = &getCollective(op);
+          form.variant = form.collective->find(config.variant);
+          form.size = size;
+          form.tile = config.tile;
+          EXPECT_LE(form.tileBytes(), form.tileRoom().bytes)
+              << config.variant << ", " << size << " members";
+        }
+}
+
 TEST(Selector, SomeChoices) {
   auto variant = [](Op op, uint64_t bytes) {
     return select(tuningKeyOf(op, bytes)).config.variant;
@@ -369,7 +386,8 @@ TEST(Selector, SomeChoices) {
     EXPECT_EQ(
         select(tuningKeyOf(op, 8 << 20, 2, DeviceKind::host)).config.programs,
         2);
-  EXPECT_EQ(select(tuningKeyOf(Op::send, 8 << 20)).config.programs, 16);
+  EXPECT_EQ(select(tuningKeyOf(Op::send, 8 << 20)).config.programs,
+            plan::Workspace::fifoPrograms);
 }
 
 TEST(Selector, EstimatesAreOrdered) {

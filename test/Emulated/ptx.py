@@ -74,7 +74,8 @@ class Kernel:
         self.name, self.parameters = name, parameters
         self.code, self.labels, self.shared = [], {}, dict(globals_)
         self.branch_targets = {}  # lists of labels, by their own label
-        body = re.sub(r"//[^\n]*", "", body)
+        # Comments, and positions in the source.
+        body = re.sub(r"//[^\n]*|^\s*\.loc\b[^\n]*", "", body, flags=re.M)
         for statement in body.split(";"):
             statement, label = statement.strip(), None
             while match := re.match(r"(\$?[\w$]+):\s*", statement):

@@ -75,7 +75,7 @@ struct Workspace {
 
   static constexpr int64_t minBytes = int64_t(512) << 10;
   static constexpr int64_t maxBytes = int64_t(1) << 30;
-  static constexpr int64_t defaultBytes = int64_t(73) << 20;
+  static constexpr int64_t defaultBytes = int64_t(56) << 20;
 
   explicit Workspace(int64_t bytes = defaultBytes)
       : bytes(bytes), fifoBytes(getFifoBytes(bytes)),

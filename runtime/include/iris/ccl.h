@@ -137,7 +137,7 @@ typedef struct IrisCclCommOptions {
   /* 1: compare every call across ranks; 0: only if IRIS_CHECK_COLLECTIVES is
    * set. */
   uint32_t checkCalls;
-  /* Bytes of the workspace on the heap, shared by the kernels; 0: 73 MiB. */
+  /* Bytes of the workspace on the heap, shared by the kernels; 0: 56 MiB. */
   uint64_t workspaceBytes;
   /* The directory of compiled kernels and the path of iris-compile; NULL: taken
    * from the environment. */

@@ -3,6 +3,7 @@
 #include "KernelList.h"
 
 #include "ScalingKernel.h"
+#include "Session.h"
 #include "iris/ccl/Selector.h"
 
 #include <algorithm>
@@ -17,8 +18,8 @@ Expected<KernelList> iris::nccl::listKernels(const std::string &target,
   KernelList kernels;
   auto add = [&](Op op, DType dtype, ReduceOp reduce) -> Status {
     for (uint32_t size : calls.groupSizes)
-      IRISRT_RETURN_IF_ERROR(
-          ccl::listKernels(target, op, dtype, reduce, size, kernels));
+      IRISRT_RETURN_IF_ERROR(ccl::listKernels(
+          target, op, dtype, reduce, size, kernels, Session::workspaceBytes));
     return Status::success();
   };
   for (Op op : calls.ops) {

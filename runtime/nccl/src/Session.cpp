@@ -18,6 +18,7 @@ Expected<Session> Session::open(const WorldOptions &options) {
   session.cache = kernelCacheFor(session.world->target());
   ccl::CommunicatorOptions communicator;
   communicator.cache = session.cache;
+  communicator.workspaceBytes = workspaceBytes;
   IRISRT_ASSIGN_OR_RETURN(
       session.collectives,
       ccl::Communicator::create(*session.world, communicator));

@@ -14,6 +14,10 @@ namespace iris::nccl {
 /// The world of a communicator, which has no other ranks than those of the
 /// communicator.
 struct Session {
+  /// A quarter are FIFO slots of sends and receives, twice as many as by
+  /// default: programs exchange most of their data by them.
+  static constexpr uint64_t workspaceBytes = uint64_t(73) << 20;
+
   std::unique_ptr<rt::World> world;
   std::unique_ptr<ccl::Communicator> collectives;
   /// The source of their kernels.

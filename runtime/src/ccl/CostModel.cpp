@@ -75,12 +75,13 @@ std::vector<KernelModel> iris::ccl::kernelModelsOf(const DeviceModel &device,
     // The model has no numbers of copy engines.
     if (!variantOf(op, variant).hasKernel())
       continue;
-    if (device.kind != DeviceKind::host &&
-        variantOf(op, variant).has(plan::packets))
-      kernels.push_back(derive(device.links, op, variant, 1024, 8));
-    else if (device.kind != DeviceKind::host &&
-             getCollective(op).isPointToPoint())
+    // Slots of sends depend on the size of the group: the generator finds the
+    // largest tile.
+    if (device.kind != DeviceKind::host && getCollective(op).isPointToPoint())
       kernels.push_back(derive(device.links, op, variant, 0, 8));
+    else if (device.kind != DeviceKind::host &&
+             variantOf(op, variant).has(plan::packets))
+      kernels.push_back(derive(device.links, op, variant, 1024, 8));
     else
       kernels.push_back(derive(device.links, op, variant, 0, 0));
   }

@@ -10,10 +10,11 @@ using namespace iris::rt;
 
 Status iris::ccl::listKernels(const std::string &target, Op op, DType dtype,
                               ReduceOp reduce, uint32_t groupSize,
-                              KernelList &kernels) {
+                              KernelList &kernels, uint64_t workspaceBytes) {
   auto add = [&](const Config &config) {
     Spec spec = kernelSpec(makeSpec(op, dtype, reduce, groupSize, config));
-    kernels[requestName(spec)] = requestText(spec);
+    kernels[requestName(spec, workspaceBytes)] =
+        requestText(spec, workspaceBytes);
   };
   for (bool onHeap : {true, false}) {
     IRISRT_ASSIGN_OR_RETURN(std::vector<Config> configs,

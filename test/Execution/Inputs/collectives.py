@@ -307,7 +307,7 @@ def few(element, full, group=None):
     workspace is small."""
     cases = Cases(element, group, len(group) if group else 0)
     config = {"tile": 4096 // (BITS[element] // 8), "programs": 2,
-              "workspace": 704 << 10}
+              "workspace": 960 << 10}
     for operation, variant, reduction in [
             ("all_gather", "push", None), ("all_gather", "packet", None),
             ("all_reduce", "one_shot", "sum"),
@@ -327,9 +327,9 @@ def few_rounds(element, full, group=None):
     """Several rounds, the last one partial, for an emulator: overlapping
     ones, and packets from and to a root."""
     cases = Cases(element, group, len(group) if group else 0)
-    tile_ = 4096 // (BITS[element] // 8)
+    tile_ = 1024 // (BITS[element] // 8)
     config = {"tile": tile_, "programs": 2, "workspace": 512 << 10}
-    cases.case("all_reduce", "two_shot_push", "sum", tile_ * 26 + 13,
+    cases.case("all_reduce", "two_shot_push", "sum", tile_ * 60 + 13,
                config=config)
     for operation, reduction in [("broadcast", None), ("reduce", "sum"),
                                  ("gather_to", None), ("scatter_from", None)]:

@@ -3,6 +3,7 @@
 // The list of kernels to compile ahead of time has every kernel that a call of
 // NCCL's API loads.
 #include "KernelList.h"
+#include "Session.h"
 #include "ccl/DeviceModel.h"
 #include "ccl/Spec.h"
 #include "iris/Chips/ChipTable.h"
@@ -118,13 +119,16 @@ TEST(KernelList, HasWhatTheSelectorChooses) {
               for (ReduceOp reduce : iris::nccl::allReductions()) {
                 Spec spec =
                     kernelSpec(makeSpec(op, dtype, reduce, size, config));
-                std::string name = requestName(spec);
+                std::string name =
+                    requestName(spec, iris::nccl::Session::workspaceBytes);
                 used.insert(name);
                 auto found = kernels->find(name);
                 ASSERT_NE(found, kernels->end())
                     << target << ": " << describe(spec) << " of "
                     << card.attributes.name << " is not in the list";
-                EXPECT_EQ(found->second, requestText(spec));
+                EXPECT_EQ(
+                    found->second,
+                    requestText(spec, iris::nccl::Session::workspaceBytes));
               }
           }
     EXPECT_GT(used.size(), 100u) << target;

@@ -86,7 +86,7 @@ struct CommunicatorOptions {
   /// Bytes of the workspace on the symmetric heap, which the kernels share: a
   /// multiple of 4, 512 KiB to 1 GiB. Kernels are compiled for that size;
   /// packages that are compiled ahead of time must use the same.
-  uint64_t workspaceBytes = 73 << 20;
+  uint64_t workspaceBytes = 56 << 20;
   /// The source of kernels; null: KernelCache::shared().
   std::shared_ptr<KernelCache> cache;
   /// Whether the ranks compare every call; default: IRIS_CHECK_COLLECTIVES.

@@ -21,21 +21,21 @@ namespace iris::ccl {
 /// (KernelRequest::name).
 using KernelList = std::map<std::string, std::string>;
 
-/// Adds the kernels that a communicator with the default workspace may load for
-/// calls of an operation that pass no config: with buffers on the heap and
-/// elsewhere, in place or not, of any length, on any device of the target.
-/// Needs no device.
+/// Adds the kernels that a communicator may load for calls of an operation that
+/// pass no config: with buffers on the heap and elsewhere, in place or not, of
+/// any length, on any device of the target. Needs no device.
 /// \param target "host", "gfx942", "sm_90a"
 /// \param op the operation
 /// \param dtype the type of the elements
 /// \param reduce how the elements are combined, for operations that reduce
 /// \param groupSize the number of ranks of the group
 /// \param kernels the list
+/// \param workspaceBytes CommunicatorOptions::workspaceBytes
 /// \retval invalidArgument there is no such target, or IRIS_COST_MODEL is no
 ///   model of it
 rt::Status listKernels(const std::string &target, Op op, DType dtype,
-                       ReduceOp reduce, uint32_t groupSize,
-                       KernelList &kernels);
+                       ReduceOp reduce, uint32_t groupSize, KernelList &kernels,
+                       uint64_t workspaceBytes);
 
 } // namespace iris::ccl
 #pragma GCC visibility pop

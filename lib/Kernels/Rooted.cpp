@@ -15,7 +15,6 @@
 
 #include "iris/Kernels/CollectiveKernels.h"
 #include "iris/Kernels/Elements.h"
-#include "iris/Plan/Arithmetic.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -88,77 +87,20 @@ void mlir::iris::buildBroadcastScatter(KernelBuilder &k) {
   k.ifAnnounced(k.count, scatter, [&] { buildBroadcastStaged(k); });
 }
 
-/// The root stores every tile to one of its peers, its helper, which stores it
-/// to the others in the next iteration, so that every tile crosses the root's
-/// links once. Nothing is loaded over a link. See Overlapped rounds in
-/// docs/internals/collectives.md.
-///
-/// Tile t of a round has slot t of its helper's workspace, and slot `tiles` + t
-/// of those of the others.
 void mlir::iris::buildBroadcastStaged(KernelBuilder &k) {
-  // The only helper of a group of two forwards nothing.
-  bool forwards = k.config.size != 2;
-  Value helpers = k.max(k.sub(k.size, k.index(1)), k.index(1));
-  Value room =
-      k.div(k.index(k.config.slotTiles() / (forwards ? 2 : 1)), helpers);
-  Value iterations = plan::getFullRound<ScalarBuilder>(k, room, k.programs);
-  Value tiles = k.mul(iterations, helpers);
-
-  auto forTilesOf = [&](Value helper, Value length,
-                        llvm::function_ref<void(Value, Value)> body) {
-    // Its number among the helpers, counted from the root.
-    Value first =
-        k.sub(k.rem(k.sub(k.add(helper, k.size), k.root), k.size), k.index(1));
-    k.forTilesFrom(k.add(k.mul(k.program, helpers), first),
-                   k.mul(k.programs, helpers), length, body);
-  };
-  auto forOtherHelpers = [&](llvm::function_ref<void(Value)> body) {
-    k.forMembers(1, [&](Value i) {
-      Value peer = k.rotate(k.me, i);
-      k.ifThen(k.notEqual(peer, k.root), [&] { body(peer); });
-    });
-  };
-  auto send = [&](Value start, Value length) {
+  Value stage =
+      k.scratch(k.index(0), k.index(k.config.scratchTiles() * k.config.tile));
+  k.forStagedRounds(k.config.scratchTiles(), [&](Value start, Value length) {
     k.ifThen(k.equal(k.me, k.root), [&] {
       Value from = k.window(k.in, start, length);
-      forOtherHelpers([&](Value helper) {
-        forTilesOf(helper, length, [&](Value t, Value offset) {
-          k.storeTileTo(helper, k.load(from, offset), k.sentTile(t));
-        });
-      });
-      k.ifThen(k.notEqual(k.addressOf(k.in), k.addressOf(k.out)),
-               [&] { k.copy(from, k.window(k.out, start, length), length); });
+      k.copy(from, stage, length);
     });
-  };
-  auto forward = [&](Value start, Value length) {
-    k.ifThen(k.notEqual(k.me, k.root), [&] {
-      Value to = k.window(k.out, start, length);
-      forTilesOf(k.me, length, [&](Value t, Value offset) {
-        Value tile = k.loadTile(k.receivedTile(t));
-        if (forwards)
-          forOtherHelpers([&](Value peer) {
-            k.storeTileTo(peer, tile, k.sentTile(k.add(tiles, t)));
-          });
-        k.store(tile, to, offset);
-      });
+    k.barrier();
+    Value to = k.window(k.out, start, length);
+    k.forTiles(length, [&](Value, Value offset) {
+      k.store(k.loadFrom(k.root, stage, offset), to, offset);
     });
-  };
-  auto copyForwarded = [&](Value start, Value length) {
-    k.ifThen(k.notEqual(k.me, k.root), [&] {
-      Value to = k.window(k.out, start, length);
-      forOtherHelpers([&](Value helper) {
-        forTilesOf(helper, length, [&](Value t, Value offset) {
-          k.store(k.loadTile(k.receivedTile(k.add(tiles, t))), to, offset);
-        });
-      });
-    });
-  };
-  Value most = k.mul(tiles, k.tileSize());
-  if (forwards)
-    k.forOverlappedRounds(most, {send, forward, copyForwarded},
-                          /*hasExitBarrier=*/false);
-  else
-    k.forOverlappedRounds(most, {send, forward}, /*hasExitBarrier=*/false);
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,6 +15,7 @@
 
 #include "iris/Kernels/CollectiveKernels.h"
 #include "iris/Kernels/Elements.h"
+#include "iris/Plan/Arithmetic.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -51,56 +52,145 @@ void mlir::iris::buildBroadcastPull(KernelBuilder &k) {
   k.ifAnnounced(k.count, pull, [&] { buildBroadcastStaged(k); });
 }
 
-/// Tiles are distributed round-robin over the peers of the root. Each peer
-/// loads its tiles from the root and stores them to the other peers, so that
-/// every tile crosses the root's links once. At the same time the root copies
-/// its input to its output.
+//===----------------------------------------------------------------------===//
+// Helpers of a broadcast
+//
+// The helper of a tile receives it from the root and forwards it to the other
+// helpers, so that every tile crosses the root's links once. The helpers are
+// the peers of the root, numbered from 0 in the order of the ranks after it. A
+// program's tiles are distributed round-robin over them.
+//===----------------------------------------------------------------------===//
+
+static Value numHelpers(KernelBuilder &k) {
+  // A group of one has none, and no tile of it asks.
+  return k.max(k.sub(k.size, k.index(1)), k.index(1));
+}
+
+/// The rank of helper `number`.
+static Value helperRank(KernelBuilder &k, Value number) {
+  return k.rem(k.add(k.add(k.root, number), k.index(1)), k.size);
+}
+
+/// This rank's number; it is not the root.
+static Value helperNumber(KernelBuilder &k) {
+  return k.sub(k.rem(k.sub(k.add(k.me, k.size), k.root), k.size), k.index(1));
+}
+
+/// The helper of tile `t`.
+static Value helperOf(KernelBuilder &k, Value t) {
+  return k.rem(k.div(t, k.programs), numHelpers(k));
+}
+
+/// body(t, offset) for the tiles of this program of which this rank is the
+/// helper.
+static void forTilesOfHelper(KernelBuilder &k, Value length,
+                             llvm::function_ref<void(Value, Value)> body) {
+  k.forTilesFrom(k.add(k.program, k.mul(k.programs, helperNumber(k))),
+                 k.mul(k.programs, numHelpers(k)), length, body);
+}
+
+/// body(rank) for the helpers other than this rank, which is not the root.
+static void forOtherHelpers(KernelBuilder &k,
+                            llvm::function_ref<void(Value)> body) {
+  // The root is this many ranks after this one, and left out.
+  Value toRoot = k.rem(k.sub(k.add(k.root, k.size), k.me), k.size);
+  k.forMembers(2, [&](Value i) {
+    Value before = k.sub(i, k.index(1));
+    // 1 or 0: a form whose bounds show that this rank is not among them.
+    Value isBehindRoot = k.div(k.sub(k.add(before, k.size), toRoot), k.size);
+    body(k.rotate(k.me, k.add(before, isBehindRoot)));
+  });
+}
+
+/// Copies `length` elements of the root's input to its output, unless they are
+/// the same.
+static void copyOwn(KernelBuilder &k, Value start, Value length) {
+  k.ifThen(k.notEqual(k.addressOf(k.in), k.addressOf(k.out)), [&] {
+    k.copy(k.window(k.in, start, length), k.window(k.out, start, length),
+           length);
+  });
+}
+
+/// Helpers load their tiles from the root. At the same time the root copies its
+/// input to its output.
 void mlir::iris::buildBroadcastScatter(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
   k.announceFromRoot(k.in);
   k.barrier();
-  auto copyOwn = [&] {
-    k.ifThen(k.notEqual(k.addressOf(k.in), k.addressOf(k.out)),
-             [&] { k.copy(k.window(k.in, k.index(0), k.count), to, k.count); });
-  };
   auto help = [&](Value from) {
-    Value helpers = k.sub(k.size, k.index(1));
-    // This rank's index among the helpers, counted from the root.
-    Value helper =
-        k.sub(k.rem(k.sub(k.add(k.me, k.size), k.root), k.size), k.index(1));
-    Value first = k.add(k.mul(k.program, helpers), helper);
-    k.forTilesFrom(first, k.mul(k.programs, helpers), k.count,
-                   [&](Value, Value offset) {
-                     Value tile = k.loadFrom(k.root, from, offset);
-                     k.store(tile, to, offset);
-                     k.forMembers(1, [&](Value i) {
-                       Value peer = k.rotate(k.me, i);
-                       k.ifThen(k.notEqual(peer, k.root),
-                                [&] { k.storeTo(peer, tile, to, offset); });
-                     });
-                   });
+    forTilesOfHelper(k, k.count, [&](Value, Value offset) {
+      Value tile = k.loadFrom(k.root, from, offset);
+      k.store(tile, to, offset);
+      forOtherHelpers(k,
+                      [&](Value peer) { k.storeTo(peer, tile, to, offset); });
+    });
   };
   auto scatter = [&](Value from) {
-    k.ifThenElse(k.equal(k.me, k.root), copyOwn, [&] { help(from); });
+    k.ifThenElse(
+        k.equal(k.me, k.root), [&] { copyOwn(k, k.index(0), k.count); },
+        [&] { help(from); });
     k.barrier();
   };
   k.ifAnnounced(k.count, scatter, [&] { buildBroadcastStaged(k); });
 }
 
+/// The root stores its tiles to their helpers, which store them to the others
+/// in the next iteration. Nothing is loaded over a link. See Overlapped rounds
+/// in docs/internals/collectives.md.
+///
+/// Tile t of a round has slot t of its helper's workspace, and slot `tiles` + t
+/// of those of the others.
 void mlir::iris::buildBroadcastStaged(KernelBuilder &k) {
-  Value stage =
-      k.scratch(k.index(0), k.index(k.config.scratchTiles() * k.config.tile));
-  k.forStagedRounds(k.config.scratchTiles(), [&](Value start, Value length) {
-    k.ifThen(k.equal(k.me, k.root), [&] {
+  // The only helper of a group of two forwards nothing.
+  bool forwards = k.config.size != 2;
+  Value helpers = numHelpers(k);
+  Value room =
+      k.div(k.index(k.config.slotTiles() / (forwards ? 2 : 1)), helpers);
+  Value tiles =
+      k.mul(plan::getFullRound<ScalarBuilder>(k, room, k.programs), helpers);
+  auto isRoot = [&] { return k.equal(k.me, k.root); };
+  auto isHelper = [&] { return k.notEqual(k.me, k.root); };
+
+  auto send = [&](Value start, Value length) {
+    k.ifThen(isRoot(), [&] {
       Value from = k.window(k.in, start, length);
-      k.copy(from, stage, length);
+      k.forTiles(length, [&](Value t, Value offset) {
+        k.storeTileTo(helperRank(k, helperOf(k, t)), k.load(from, offset),
+                      k.sentTile(t));
+      });
+      copyOwn(k, start, length);
     });
-    k.barrier();
-    Value to = k.window(k.out, start, length);
-    k.forTiles(length, [&](Value, Value offset) {
-      k.store(k.loadFrom(k.root, stage, offset), to, offset);
+  };
+  auto forward = [&](Value start, Value length) {
+    k.ifThen(isHelper(), [&] {
+      Value to = k.window(k.out, start, length);
+      forTilesOfHelper(k, length, [&](Value t, Value offset) {
+        Value tile = k.loadTile(k.receivedTile(t));
+        if (forwards)
+          forOtherHelpers(k, [&](Value peer) {
+            k.storeTileTo(peer, tile, k.sentTile(k.add(tiles, t)));
+          });
+        k.store(tile, to, offset);
+      });
     });
-  });
+  };
+  auto copyForwarded = [&](Value start, Value length) {
+    k.ifThen(isHelper(), [&] {
+      Value to = k.window(k.out, start, length);
+      Value number = helperNumber(k);
+      k.forTiles(length, [&](Value t, Value offset) {
+        k.ifThen(k.notEqual(helperOf(k, t), number), [&] {
+          k.store(k.loadTile(k.receivedTile(k.add(tiles, t))), to, offset);
+        });
+      });
+    });
+  };
+  Value most = k.mul(tiles, k.tileSize());
+  if (forwards)
+    k.forOverlappedRounds(most, {send, forward, copyForwarded},
+                          /*hasExitBarrier=*/false);
+  else
+    k.forOverlappedRounds(most, {send, forward}, /*hasExitBarrier=*/false);
 }
 
 //===----------------------------------------------------------------------===//

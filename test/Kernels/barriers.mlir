@@ -27,9 +27,9 @@ iris.collective @all_to_all_packet all_to_all f16 size 4 {variant = "packet", ti
 iris.collective @all_to_all_buffered all_to_all f16 size 4 {variant = "buffered", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}broadcast_push: 0 1{{$}}
 iris.collective @broadcast_push broadcast f16 size 4 {variant = "push", tile = 1024, warps = 2, programs = 2, workspace = 786432}
-// CHECK-DAG: {{^}}broadcast_pull: 0 1 2{{$}}
+// CHECK-DAG: {{^}}broadcast_pull: 1 1 4{{$}}
 iris.collective @broadcast_pull broadcast f16 size 4 {variant = "pull", tile = 1024, warps = 2, programs = 2, workspace = 786432}
-// CHECK-DAG: {{^}}broadcast_scatter: 0 2 2{{$}}
+// CHECK-DAG: {{^}}broadcast_scatter: 1 2 4{{$}}
 iris.collective @broadcast_scatter broadcast f16 size 4 {variant = "scatter", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}broadcast_packet: 1 6 2{{$}}
 iris.collective @broadcast_packet broadcast f16 size 4 {variant = "packet", tile = 1024, warps = 2, programs = 2, workspace = 786432}
@@ -77,7 +77,7 @@ iris.collective @reduce_packet_sum reduce sum f16 size 4 {variant = "packet", ti
 iris.collective @all_gather_push_staged all_gather f16 size 4 {variant = "push", tile = 1024, warps = 2, programs = 2, workspace = 786432, staged = true}
 // CHECK-DAG: {{^}}all_to_all_push_staged: 1 0 3{{$}}
 iris.collective @all_to_all_push_staged all_to_all f16 size 4 {variant = "push", tile = 1024, warps = 2, programs = 2, workspace = 786432, staged = true}
-// CHECK-DAG: {{^}}broadcast_push_staged: 0 0 2{{$}}
+// CHECK-DAG: {{^}}broadcast_push_staged: 1 0 4{{$}}
 iris.collective @broadcast_push_staged broadcast f16 size 4 {variant = "push", tile = 1024, warps = 2, programs = 2, workspace = 786432, staged = true}
 // CHECK-DAG: {{^}}gather_pull_staged: 0 0 2{{$}}
 iris.collective @gather_pull_staged gather f16 size 4 {variant = "pull", tile = 1024, warps = 2, programs = 2, workspace = 786432, staged = true}

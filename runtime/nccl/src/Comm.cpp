@@ -322,6 +322,25 @@ Status ncclComm::run(const std::vector<Operation> &operations) {
     waits = waits || isSynchronous(operation.stream);
     if (operation.isPointToPoint())
       transfers.push_back(&operation);
+/// Collectives run one after another, then all sends and all receives at once.
+Expected<double> ncclComm::estimate(const std::vector<Operation> &operations) {
+  std::lock_guard<std::mutex> running(runMutex_);
+  IRISRT_RETURN_IF_ERROR(checkInUse());
+  double collectives = 0, sends = 0, receives = 0;
+  for (const Operation &operation : operations) {
+    const bool isOwn =
+        operation.isPointToPoint() && operation.call.root == options.rank;
+    if (isOwn)
+      continue; // a copy
+    IRISRT_ASSIGN_OR_RETURN(double us,
+                            session_.collectives->estimate(operation.call));
+    (!operation.isPointToPoint()          ? collectives
+     : operation.call.op == ccl::Op::send ? sends
+                                          : receives) += us;
+  }
+  return collectives + std::max(sends, receives);
+}
+
     else
       IRISRT_RETURN_IF_ERROR(runCollective(operation));
   }

@@ -81,6 +81,9 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   /// operations of several ranks one after the other.
   bool onlyEnqueues(const std::vector<iris::nccl::Operation> &operations);
   /// Waits for the work of this rank. No further operation can run.
+  /// The time that run() is expected to take on the device, in microseconds.
+  iris::rt::Expected<double>
+  estimate(const std::vector<iris::nccl::Operation> &operations);
   iris::rt::Status finalize();
   /// Ends this rank's work, and waits of peers for it, with an error on all
   /// ranks. No further operation can run.

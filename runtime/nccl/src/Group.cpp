@@ -147,9 +147,16 @@ ncclResult_t iris::nccl::endGroup(const char *function) {
   return tasks->empty() ? ncclSuccess : run(function, bundle(tasks.take()));
 }
 
-Status iris::nccl::dropGroup() {
-  if (group().depth == 1 && group().error.ok())
-    group().error = Status(StatusCode::aborted, "dropped");
-  Status status = leaveGroup().status();
-  return status.code() == StatusCode::aborted ? Status::success() : status;
+Expected<double> iris::nccl::simulateGroup() {
+  IRISRT_ASSIGN_OR_RETURN(std::vector<Task> tasks, leaveGroup());
+  for (const Task &task : tasks)
+    if (task.drop)
+      task.drop();
+  double us = 0;
+  for (const Bundle &each : bundle(std::move(tasks))) {
+    IRISRT_ASSIGN_OR_RETURN(double ofComm,
+                            each.comm->estimate(each.operations));
+    us = std::max(us, ofComm);
+  }
+  return us;
 }

@@ -36,7 +36,9 @@ void startGroup();
 /// Runs the outermost group.
 ncclResult_t endGroup(const char *function);
 /// Ends the outermost group without running it.
-rt::Status dropGroup();
+/// \return the estimated time of its operations in microseconds; 0 for a group
+///   inside of another
+rt::Expected<double> simulateGroup();
 
 } // namespace iris::nccl
 

@@ -4,6 +4,9 @@
 #include "Group.h"
 #include "RealLibrary.h"
 
+#include <algorithm>
+#include <cstddef>
+
 using namespace iris::nccl;
 using namespace iris::rt;
 
@@ -31,12 +34,32 @@ ncclResult_t api::ncclGroupEnd() {
   return ours == ncclSuccess ? theirs : ours;
 }
 
-ncclResult_t api::ncclGroupSimulateEnd(ncclSimInfo_t *) {
+/// The prefix of every version of ncclSimInfo_t.
+static Status checkSimInfo(const ncclSimInfo_t *info) {
+  if (!info || info->magic == NCCL_SIM_INFO_MAGIC)
+    return Status::success();
+  return makeStatus(StatusCode::invalidArgument,
+                    "the argument's magic number is 0x%x; expected 0x%x, from "
+                    "NCCL_SIM_INFO_INITIALIZER",
+                    info->magic, NCCL_SIM_INFO_MAGIC);
+}
+
+/// Estimates the time of a group in place of running it. The groups of both
+/// libraries run at the same time.
+ncclResult_t api::ncclGroupSimulateEnd(ncclSimInfo_t *info) {
   const char *function = "ncclGroupSimulateEnd";
-  Status status = dropGroup();
-  if (status.ok())
-    status = Status(StatusCode::failedPrecondition,
-                    "Iris estimates no times of groups; the group was ended "
-                    "and did not run");
+  Expected<double> us = simulateGroup();
+  Expected<const RealLibrary *> real = RealLibrary::find();
+  ncclSimInfo_t theirs = NCCL_SIM_INFO_INITIALIZER;
+  if (real.ok() && *real && (*real)->ncclGroupSimulateEnd)
+    if (ncclResult_t result = (*real)->ncclGroupSimulateEnd(&theirs))
+      return result;
+  if (!us.ok())
+    return finish(function, us.status());
+  Status status = checkSimInfo(info);
+  if (status.ok() && info &&
+      info->size >= offsetof(ncclSimInfo_t, estimatedTime) + sizeof(float))
+    info->estimatedTime =
+        std::max(static_cast<float>(*us), theirs.estimatedTime);
   return finish(function, status);
 }

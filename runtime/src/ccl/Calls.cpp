@@ -109,23 +109,30 @@ Config Communicator::Impl::completed(const Config &config,
   return whole;
 }
 
+/// What the Selector is asked for.
+TuningKey Communicator::Impl::selectionKey(const Call &call,
+                                           const TuningKey &tuningKey) const {
+  TuningKey requested = tuningKey;
+  if (call.config) {
+    requested.onHeap = tuningKey.onHeap && !call.config->staged;
+    requested.programs = call.config->programs;
+  }
+  // The peer does not know where this rank's buffer is.
+  if (getCollective(call.op).isPointToPoint()) {
+    requested.onHeap = true;
+    requested.alignment = alignmentOf(tuningKey.bytes);
+  }
+  return requested;
+}
+
 /// The spec of the kernel that the config or, for open fields, the Selector
 /// asks for.
 Spec Communicator::Impl::specOf(const Call &call,
                                 const TuningKey &tuningKey) const {
   Config config = call.config ? *call.config : Config();
   bool isSelected = isOpen(config);
-  if (config.variant.empty()) {
-    TuningKey requested = tuningKey;
-    requested.onHeap = tuningKey.onHeap && !config.staged;
-    requested.programs = config.programs;
-    // The peer does not know where this rank's buffer is.
-    if (getCollective(call.op).isPointToPoint()) {
-      requested.onHeap = true;
-      requested.alignment = alignmentOf(tuningKey.bytes);
-    }
-    config = completed(config, select(requested).config);
-  }
+  if (config.variant.empty())
+    config = completed(config, select(selectionKey(call, tuningKey)).config);
   config.staged = config.staged || !tuningKey.onHeap;
   Spec spec =
       makeSpec(call.op, call.dtype, call.reduce, tuningKey.groupSize, config);
@@ -426,6 +433,26 @@ bool Communicator::Impl::onlyEnqueues(const Call &call) const {
     return true;
   Expected<TuningKey> tuningKey = tuningKeyOf(call, *checked);
   return !tuningKey.ok() || choices.count(keyOf(call, *tuningKey)) > 0;
+}
+
+Expected<double> Communicator::Impl::estimate(const Call &call) const {
+  const char *name = opName(call.op).data();
+  IRISRT_RETURN_IF_ERROR(checkUsable(name));
+  const auto size = static_cast<uint32_t>(group.ranks.size());
+  IRISRT_ASSIGN_OR_RETURN(
+      CheckedCall checked,
+      checkCall(call, size, static_cast<uint32_t>(group.index)));
+  if (isEmpty(call) || size == 1)
+    return 0.0;
+  IRISRT_ASSIGN_OR_RETURN(TuningKey tuningKey, tuningKeyOf(call, checked));
+  const TuningKey key = selectionKey(call, tuningKey);
+  const Config chosen = select(key).config;
+  for (const Estimate &each : estimates(key))
+    if (each.config.variant == chosen.variant &&
+        each.config.tile == chosen.tile && each.config.warps == chosen.warps)
+      return each.us;
+  return makeStatus(StatusCode::unavailable, "%s: the cost model has no time",
+                    name);
 }
 
 Status Communicator::Impl::run(const Call &call) {

@@ -77,7 +77,9 @@ struct Communicator::Impl {
   Config completed(const Config &config, const Config &chosen) const;
   rt::Expected<TuningKey> tuningKeyOf(const Call &call,
                                       const CheckedCall &checked) const;
+  TuningKey selectionKey(const Call &call, const TuningKey &tuningKey) const;
   Spec specOf(const Call &call, const TuningKey &tuningKey) const;
+  rt::Expected<double> estimate(const Call &call) const;
   rt::Expected<Chosen> choose(const Call &call, const CheckedCall &checked);
   rt::Expected<Chosen> findKernel(const Call &call, const CheckedCall &checked,
                                   const TuningKey &tuningKey);

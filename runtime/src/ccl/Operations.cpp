@@ -19,6 +19,15 @@ bool Communicator::onlyEnqueues(const Call &call) const {
   return !findCollective(call.op) || impl_->onlyEnqueues(call);
 }
 
+Expected<double> Communicator::estimate(const Call &call) const {
+  if (!findCollective(call.op) || getCollective(call.op).hasCounts() ||
+      !getCollective(call.op).hasBuffers() || call.config)
+    return Status(StatusCode::invalidArgument,
+                  "estimate: expected an operation that has buffers and no "
+                  "counts, without a config");
+  return impl_->estimate(call);
+}
+
 Status Communicator::allGather(const void *in, void *out, size_t count,
                                DType dtype, Stream stream,
                                const Config *config) {

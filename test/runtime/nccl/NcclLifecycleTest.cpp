@@ -208,7 +208,26 @@ static std::string driveAll(int size) {
   }
   ncclSimInfo_t info = NCCL_SIM_INFO_INITIALIZER;
   NCCL_TRY(ncclGroupStart());
-  NCCL_EXPECT(ncclInvalidUsage, ncclGroupSimulateEnd(&info));
+  NCCL_TRY(ncclGroupSimulateEnd(&info));
+  RANK_CHECK(info.estimatedTime == 0);
+  // The group does not run, and more of it takes longer.
+  float before = 0;
+  for (size_t count : {size_t(1), size_t(1) << 20, size_t(1) << 24}) {
+    std::vector<int32_t> in(count, 1), out(count, 2);
+    NCCL_TRY(ncclGroupStart());
+    for (size_t rank = 0; rank < comms.size(); ++rank)
+      NCCL_TRY(ncclAllReduce(in.data(), out.data(), count, ncclInt32, ncclSum,
+                             comms[rank], nullptr));
+    NCCL_TRY(ncclGroupSimulateEnd(&info));
+    RANK_CHECK(out[0] == 2 && out[count - 1] == 2);
+    RANK_CHECK(comms.size() == 1 ? info.estimatedTime == 0
+                                 : info.estimatedTime > before);
+    before = info.estimatedTime;
+  }
+  info.magic = 0;
+  NCCL_TRY(ncclGroupStart());
+  NCCL_EXPECT(ncclInvalidArgument, ncclGroupSimulateEnd(&info));
+  NCCL_EXPECT(ncclInvalidUsage, ncclGroupSimulateEnd(&info)); // there is none
   NCCL_TRY(ncclGroupStart());
   for (size_t rank = 0; rank < comms.size(); ++rank)
     NCCL_TRY(ncclBroadcast(data[rank].data(), data[rank].data(), 1, ncclInt32,

@@ -205,6 +205,14 @@ public:
   /// \return true if run() would not wait for other ranks: it fails, or the
   ///   kernel was used before and the ranks do not compare their calls
   bool onlyEnqueues(const Call &call) const;
+  /// Estimates the time of a call with the kernel that run() selects, by the
+  /// cost model.
+  /// \param call an operation that has buffers and no counts, without a config
+  /// \return the time in microseconds; 0 where no rank sends data
+  /// \retval invalidArgument it is another operation, run() would refuse the
+  ///   arguments, or there is a config
+  /// \retval unavailable the model has no time
+  rt::Expected<double> estimate(const Call &call) const;
 
   /// out[size * count] gets all ranks' in[count], ordered by index.
   /// In place: in == out + index * count elements.

@@ -74,11 +74,22 @@ Expected<std::shared_ptr<ncclComm>> ncclComm::take(ncclComm_t handle) {
 //===----------------------------------------------------------------------===//
 
 ncclComm::ncclComm(const CommOptions &options) : options(options) {
-  LocalRanks::add(options.secret.job());
+  LocalRanks::add(options.secret.job(), options.deviceIndex);
 }
 
 ncclComm::~ncclComm() {
   destroy().ignore("a destructor cannot return an error");
+}
+
+/// Enables peer access among the devices of this process, as NCCL does where
+/// they have links: programs rely on it.
+static Status enablePeerAccess(World &world, const std::string &job) {
+  for (int device : LocalRanks::devices(job)) {
+    Status status = world.enablePeerAccess(device);
+    if (!status.ok() && status.code() != StatusCode::unavailable)
+      return status;
+  }
+  return Status::success();
 }
 
 Status ncclComm::open() {
@@ -110,7 +121,9 @@ Status ncclComm::open() {
     return openError_;
   }
   session_ = session.take();
-  IRISRT_ASSIGN_OR_RETURN(last_, session_.world->createEvent());
+  IRISRT_RETURN_IF_ERROR(streams_.open(*session_.world));
+  IRISRT_RETURN_IF_ERROR(
+      enablePeerAccess(*session_.world, options.secret.job()));
   IRISRT_RETURN_IF_ERROR(scaling.open(*session_.world, session_.cache));
   if (lifetime_ == Lifetime::aborted) // while it joined
     session_.world->fail(

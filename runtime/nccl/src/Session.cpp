@@ -43,6 +43,8 @@ Status Session::end() {
 namespace {
 struct Job {
   size_t ranks = 0;
+  /// Of all ranks, also those that have ended.
+  std::vector<int> devices;
   /// Sessions that wait for the others of this process.
   std::vector<Session> waiting;
 };
@@ -95,10 +97,20 @@ static Status endAll(std::vector<Session> sessions) {
   return Status::success();
 }
 
-void LocalRanks::add(const std::string &job) {
+void LocalRanks::add(const std::string &job, int device) {
   Jobs &jobs = allJobs();
   std::lock_guard<std::mutex> lock(jobs.mutex);
-  ++jobs.byName[job].ranks;
+  Job &added = jobs.byName[job];
+  ++added.ranks;
+  added.devices.push_back(device);
+}
+
+std::vector<int> LocalRanks::devices(const std::string &job) {
+  Jobs &jobs = allJobs();
+  std::lock_guard<std::mutex> lock(jobs.mutex);
+  auto found = jobs.byName.find(job);
+  return found == jobs.byName.end() ? std::vector<int>()
+                                    : found->second.devices;
 }
 
 Status LocalRanks::end(const std::string &job, Session session) {

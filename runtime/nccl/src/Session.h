@@ -36,8 +36,10 @@ struct Session {
 /// those of its peers: the last one ends them all.
 class LocalRanks {
 public:
-  /// Adds a rank, before it joins.
-  static void add(const std::string &job);
+  /// Adds a rank on a device, before it joins.
+  static void add(const std::string &job, int device);
+  /// The devices of the ranks. After one has joined, all have been added.
+  static std::vector<int> devices(const std::string &job);
   /// Ends a rank's session, now or with the last one of this process.
   /// \return the first error of the sessions that end
   static rt::Status end(const std::string &job, Session session);

@@ -147,6 +147,9 @@ public:
   // Address space and chunks (info().canPlaceMappings)
   //===--------------------------------------------------------------------===//
 
+  /// Lets this device access what the process allocates on another one, beside
+  /// the heap. `unavailable` if it cannot; the host always can.
+  virtual Status enablePeer(int /*device*/) { return Status::success(); }
   /// The granularity of chunk sizes and addresses; a power of two.
   virtual uint64_t granularity() const = 0;
   /// Reserves `bytes` of address space without memory, aligned to `alignment`.

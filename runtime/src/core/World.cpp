@@ -282,6 +282,11 @@ World::~World() = default;
 
 Status World::destroy() { return impl_->destroy(); }
 
+Status World::enablePeerAccess(int device) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->backend->enablePeer(device);
+}
+
 //===----------------------------------------------------------------------===//
 // Queries
 //===----------------------------------------------------------------------===//

@@ -174,6 +174,25 @@ TEST_P(GpuGuest, BindsOnlyThreadsThatAreNotBound) {
 }
 
 //===----------------------------------------------------------------------===//
+/// The devices of one process, once; the caller's device stays.
+TEST_P(GpuGuest, EnablesPeerAccess) {
+  auto bound = fake<int (*)()>("fakeGpuCurrentDevice");
+  auto bind = fake<void (*)(int)>("fakeGpuBindDevice");
+  control().devices = 3;
+  auto created = tryCreate(1, /*placed=*/true);
+  ASSERT_OK(created);
+  bind(0);
+  EXPECT_OK((*created)->enablePeer(1)); // itself
+  EXPECT_OK((*created)->enablePeer(2));
+  const int accesses = control().peerAccesses;
+  EXPECT_OK((*created)->enablePeer(2));
+  EXPECT_EQ(control().peerAccesses, accesses);
+  EXPECT_EQ(bound(), 0);
+  EXPECT_FALSE((*created)->enablePeer(3).ok()); // there is none
+  control().canAccessPeer = false;
+  EXPECT_EQ((*created)->enablePeer(0).code(), StatusCode::unavailable);
+}
+
 // The caller's streams
 //===----------------------------------------------------------------------===//
 

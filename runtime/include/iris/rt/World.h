@@ -470,6 +470,12 @@ public:
   ///   WorldOptions::collectiveLimit
   Status sync();
 
+  /// Lets kernels and copies of this rank's device access memory that this
+  /// process allocates on another one, as cudaDeviceEnablePeerAccess does. The
+  /// symmetric heap does not need it.
+  /// \param device the number of the device in this process
+  /// \retval unavailable the devices have no link
+  Status enablePeerAccess(int device);
   //===--------------------------------------------------------------------===//
   // Traces
   //===--------------------------------------------------------------------===//

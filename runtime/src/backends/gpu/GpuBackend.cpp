@@ -190,6 +190,8 @@ Status GpuBackend::warmUp() {
 Status GpuBackend::enablePeer(int peer) {
   if (peer == options_.index)
     return Status::success();
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (peers_.count(peer))

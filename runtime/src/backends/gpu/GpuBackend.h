@@ -50,6 +50,7 @@ public:
   ~GpuBackend() override;
 
   uint64_t granularity() const override { return granularity_; }
+  Status enablePeer(int peer) override;
   Expected<uint64_t> reserve(uint64_t bytes, uint64_t alignment) override;
   Status unreserve(uint64_t address, uint64_t bytes) override;
   Expected<ChunkHandle> createChunk(uint64_t bytes) override;
@@ -149,7 +150,6 @@ private:
   DeviceBinding bind() const {
     return DeviceBinding(*api_, context_, options_.index);
   }
-  Status enablePeer(int peer);
   bool waitForStreams();
   void releaseEverything();
 

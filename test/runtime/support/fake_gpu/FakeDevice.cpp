@@ -226,6 +226,7 @@ static Result enablePeer(int peer) {
   if (done)
     return errorPeerAccessAlreadyEnabled;
   done = true;
+  ++control().peerAccesses;
   return success;
 }
 

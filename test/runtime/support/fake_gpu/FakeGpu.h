@@ -63,6 +63,10 @@ struct FakeGpuControl {
   /// Running kernels, and calls that took memory or code away from them. Frees
   /// for which a driver would wait for kernels are ignored; unmaps take effect.
   std::atomic<int> kernelsRunning{0}, takenFromKernels{0};
+  /// Pairs of devices that got peer access.
+  std::atomic<int> peerAccesses{0};
+  /// Waits of streams for events.
+  std::atomic<int> eventWaits{0};
   /// Calls that changed the calling thread's device.
   std::atomic<int> bindings{0};
   /// Calls that allowed a kernel more shared memory.

@@ -189,7 +189,7 @@ Status ncclComm::finalize() {
     std::lock_guard<std::mutex> lock(mutex_);
     lifetime_ = Lifetime::finalized;
   }
-  IRISRT_RETURN_IF_ERROR(forgetStreams({}));
+  IRISRT_RETURN_IF_ERROR(streams_.forget(*world(), {}));
   return world()->synchronize();
 }
 
@@ -209,7 +209,8 @@ Status ncclComm::destroy() {
   std::lock_guard<std::mutex> running(runMutex_);
   Session session;
   bool isFirst = false;
-  Status forgotten = forgetStreams({});
+  World *opened = world();
+  Status forgotten = opened ? streams_.forget(*opened, {}) : Status::success();
   {
     std::lock_guard<std::mutex> lock(mutex_);
     session = std::move(session_);
@@ -232,77 +233,33 @@ Status ncclComm::destroy() {
 }
 
 //===----------------------------------------------------------------------===//
-// Streams
-//===----------------------------------------------------------------------===//
-
-/// The host has no default stream that the caller could wait for.
-bool ncclComm::isSynchronous(void *native) const {
-  return native == nullptr && options.device.kind == DeviceKind::host;
-}
-
-/// Takes the caller's stream and orders it behind the operations on others:
-/// those of one communicator run one after another.
-Expected<Stream> ncclComm::enter(void *native) {
-  if (isSynchronous(native))
-    return Stream{};
-  World &world = *session_.world;
-  auto found = std::find_if(
-      adopted_.begin(), adopted_.end(),
-      [native](const auto &adopted) { return adopted.first == native; });
-  if (found == adopted_.end()) {
-    IRISRT_ASSIGN_OR_RETURN(Stream stream, world.adoptStream(native));
-    found = adopted_.insert(found, {native, stream});
-  }
-  // A graph cannot wait for work outside of it.
-  if (hasLast_ && !world.capturing())
-    IRISRT_RETURN_IF_ERROR(world.waitFor(last_, found->second));
-  return found->second;
-}
-
-Status ncclComm::leave(void *native, Stream stream) {
-  if (isSynchronous(native) || session_.world->capturing())
-    return Status::success();
-  hasLast_ = true;
-  return session_.world->follow(last_, stream);
-}
-
-/// Ends the use of the caller's streams but those of `except`: they may not
-/// exist any more.
-Status ncclComm::forgetStreams(const std::vector<Operation> &except) {
-  World *world = this->world();
-  for (size_t i = world ? adopted_.size() : 0; i-- > 0;) {
-    auto [native, stream] = adopted_[i];
-    if (std::any_of(except.begin(), except.end(),
-                    [native = native](const Operation &operation) {
-                      return operation.stream == native;
-                    }))
-      continue;
-    adopted_.erase(adopted_.begin() + static_cast<ptrdiff_t>(i));
-    IRISRT_RETURN_IF_ERROR(world->forgetStream(stream));
-  }
-  return Status::success();
-}
-
-//===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
 
+bool ncclComm::isSynchronous(const Operation &operation) const {
+  return CallerStreams::isSynchronous(options.device.kind, operation.stream);
+}
+
 Status ncclComm::runCollective(const Operation &operation) {
-  IRISRT_ASSIGN_OR_RETURN(Stream stream, enter(operation.stream));
+  World &world = *session_.world;
+  IRISRT_ASSIGN_OR_RETURN(CallerStreams::Entered entered,
+                          streams_.enter(world, operation.stream));
   ccl::Call call = operation.call;
-  call.stream = stream;
+  call.stream = entered.stream;
   // A call that fails may have enqueued a part of its work.
-  Status status = operation.factor == 0
-                      ? session_.collectives->run(call)
-                      : scaling.run(*session_.world, *session_.collectives,
-                                    call, operation.factor);
-  Status left = leave(operation.stream, stream);
+  Status status =
+      operation.factor == 0
+          ? session_.collectives->run(call)
+          : scaling.run(world, *session_.collectives, call, operation.factor);
+  Status left = streams_.leave(world, entered);
   return status.ok() ? left : status;
 }
 
 Status
 ncclComm::runPointToPoint(const std::vector<const Operation *> &operations) {
+  World &world = *session_.world;
   std::vector<void *> natives;
+  std::vector<CallerStreams::Entered> entered;
   std::vector<Stream> streams;
   std::vector<ccl::Call> calls;
   for (const Operation *operation : operations) {
@@ -310,14 +267,16 @@ ncclComm::runPointToPoint(const std::vector<const Operation *> &operations) {
     if (std::find(natives.begin(), natives.end(), operation->stream) !=
         natives.end())
       continue;
-    IRISRT_ASSIGN_OR_RETURN(Stream stream, enter(operation->stream));
+    IRISRT_ASSIGN_OR_RETURN(CallerStreams::Entered each,
+                            streams_.enter(world, operation->stream));
     natives.push_back(operation->stream);
-    streams.push_back(stream);
+    entered.push_back(each);
+    streams.push_back(each.stream);
   }
   Status status =
-      pointToPoint_.run(*session_.world, *session_.collectives, calls, streams);
-  for (size_t i = 0; i < streams.size(); ++i) {
-    Status left = leave(natives[i], streams[i]);
+      pointToPoint_.run(world, *session_.collectives, calls, streams);
+  for (const CallerStreams::Entered &each : entered) {
+    Status left = streams_.leave(world, each);
     if (status.ok())
       status = left;
   }
@@ -328,32 +287,16 @@ Status ncclComm::run(const std::vector<Operation> &operations) {
   std::lock_guard<std::mutex> running(runMutex_);
   IRISRT_RETURN_IF_ERROR(checkInUse());
   IRISRT_RETURN_IF_ERROR(session_.world->poll());
-  IRISRT_RETURN_IF_ERROR(forgetStreams(operations));
+  std::vector<void *> natives;
+  for (const Operation &operation : operations)
+    natives.push_back(operation.stream);
+  IRISRT_RETURN_IF_ERROR(streams_.forget(*session_.world, natives));
   std::vector<const Operation *> transfers;
   bool waits = false;
   for (const Operation &operation : operations) {
-    waits = waits || isSynchronous(operation.stream);
+    waits = waits || isSynchronous(operation);
     if (operation.isPointToPoint())
       transfers.push_back(&operation);
-/// Collectives run one after another, then all sends and all receives at once.
-Expected<double> ncclComm::estimate(const std::vector<Operation> &operations) {
-  std::lock_guard<std::mutex> running(runMutex_);
-  IRISRT_RETURN_IF_ERROR(checkInUse());
-  double collectives = 0, sends = 0, receives = 0;
-  for (const Operation &operation : operations) {
-    const bool isOwn =
-        operation.isPointToPoint() && operation.call.root == options.rank;
-    if (isOwn)
-      continue; // a copy
-    IRISRT_ASSIGN_OR_RETURN(double us,
-                            session_.collectives->estimate(operation.call));
-    (!operation.isPointToPoint()          ? collectives
-     : operation.call.op == ccl::Op::send ? sends
-                                          : receives) += us;
-  }
-  return collectives + std::max(sends, receives);
-}
-
     else
       IRISRT_RETURN_IF_ERROR(runCollective(operation));
   }
@@ -374,9 +317,28 @@ bool ncclComm::onlyEnqueues(const std::vector<Operation> &operations) {
       operations.begin(), operations.end(), [&](const Operation &operation) {
         const bool isOwn =
             operation.isPointToPoint() && operation.call.root == options.rank;
-        return !isSynchronous(operation.stream) && operation.factor == 0 &&
+        return !isSynchronous(operation) && operation.factor == 0 &&
                (isOwn || session_.collectives->onlyEnqueues(operation.call));
       });
+}
+
+/// Collectives run one after another, then all sends and all receives at once.
+Expected<double> ncclComm::estimate(const std::vector<Operation> &operations) {
+  std::lock_guard<std::mutex> running(runMutex_);
+  IRISRT_RETURN_IF_ERROR(checkInUse());
+  double collectives = 0, sends = 0, receives = 0;
+  for (const Operation &operation : operations) {
+    const bool isOwn =
+        operation.isPointToPoint() && operation.call.root == options.rank;
+    if (isOwn)
+      continue; // a copy
+    IRISRT_ASSIGN_OR_RETURN(double us,
+                            session_.collectives->estimate(operation.call));
+    (!operation.isPointToPoint()          ? collectives
+     : operation.call.op == ccl::Op::send ? sends
+                                          : receives) += us;
+  }
+  return collectives + std::max(sends, receives);
 }
 
 Expected<int> ncclComm::addFactor(ccl::DType dtype, const void *value) {

@@ -3,6 +3,7 @@
 #ifndef IRIS_NCCL_COMM_H
 #define IRIS_NCCL_COMM_H
 
+#include "CallerStreams.h"
 #include "PointToPoint.h"
 #include "Result.h"
 #include "Scaling.h"
@@ -80,10 +81,10 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   /// Whether run() would wait for no other rank, so that one thread can run the
   /// operations of several ranks one after the other.
   bool onlyEnqueues(const std::vector<iris::nccl::Operation> &operations);
-  /// Waits for the work of this rank. No further operation can run.
   /// The time that run() is expected to take on the device, in microseconds.
   iris::rt::Expected<double>
   estimate(const std::vector<iris::nccl::Operation> &operations);
+  /// Waits for the work of this rank. No further operation can run.
   iris::rt::Status finalize();
   /// Ends this rank's work, and waits of peers for it, with an error on all
   /// ranks. No further operation can run.
@@ -117,14 +118,10 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
 private:
   iris::rt::Status checkInUse() const;
   iris::rt::World *world() const;
-  bool isSynchronous(void *native) const;
-  iris::rt::Expected<iris::rt::Stream> enter(void *native);
-  iris::rt::Status leave(void *native, iris::rt::Stream stream);
+  bool isSynchronous(const iris::nccl::Operation &operation) const;
   iris::rt::Status runCollective(const iris::nccl::Operation &operation);
   iris::rt::Status
   runPointToPoint(const std::vector<const iris::nccl::Operation *> &operations);
-  iris::rt::Status
-  forgetStreams(const std::vector<iris::nccl::Operation> &except);
 
   /// Ends open().
   std::atomic<bool> cancelled_{false};
@@ -141,12 +138,7 @@ private:
       registrations_;
 
   // Used with runMutex_ held.
-  /// The caller's streams of the last group, and what they are in the world.
-  std::vector<std::pair<void *, iris::rt::Stream>> adopted_;
-  /// Recorded behind the last operation on a stream of the caller. The world's
-  /// default stream waits for it, because that stream may end any time.
-  iris::rt::Event last_;
-  bool hasLast_ = false;
+  iris::nccl::CallerStreams streams_;
   iris::nccl::PointToPoint pointToPoint_;
   std::atomic<uint64_t> numDerived_{0};
 };

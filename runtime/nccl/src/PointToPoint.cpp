@@ -13,8 +13,8 @@ Status PointToPoint::open(World &world) {
   if (isOpen_)
     return Status::success();
   IRISRT_ASSIGN_OR_RETURN(receives_, world.createStream());
-  IRISRT_ASSIGN_OR_RETURN(start_, world.createEvent());
-  IRISRT_ASSIGN_OR_RETURN(end_, world.createEvent());
+  IRISRT_ASSIGN_OR_RETURN(start_, world.createEvent(/*isTimed=*/false));
+  IRISRT_ASSIGN_OR_RETURN(end_, world.createEvent(/*isTimed=*/false));
   isOpen_ = true;
   return Status::success();
 }

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace iris::nccl {
 
@@ -31,7 +32,7 @@ struct Session {
   rt::Status end();
 };
 
-/// Counts the ranks of one job in this process. A thread may drive several of
+/// The ranks of one job in this process. A thread may drive several of
 /// them and destroy one after the other, but a world ends only together with
 /// those of its peers: the last one ends them all.
 class LocalRanks {

@@ -231,6 +231,9 @@ public:
   virtual Status forgetStream(StreamHandle stream);
   /// Whether the stream's work is captured instead of run, whoever began that.
   virtual Expected<bool> isCapturing(StreamHandle stream) = 0;
+  /// A number that no other stream of the process has or had; none if the
+  /// driver does not tell, or if the handle is another stream on each thread.
+  virtual std::optional<uint64_t> streamId(StreamHandle stream) = 0;
   /// Waits for the stream's work, then destroys it; `timeout` if the work does
   /// not end within the limit. Afterwards the memory and code that it may use
   /// stay allocated: functions that free or unmap memory or unload a module
@@ -249,7 +252,9 @@ public:
   virtual Status synchronize(StreamHandle stream,
                              std::chrono::nanoseconds limit) = 0;
 
-  virtual Expected<EventHandle> createEvent() = 0;
+  /// An event without a time costs less; elapsedMs does not take it.
+  virtual Expected<EventHandle> createEvent(bool isTimed) = 0;
+  Expected<EventHandle> createEvent() { return createEvent(true); }
   virtual Status destroyEvent(EventHandle event) = 0;
   virtual Status record(EventHandle event, StreamHandle stream) = 0;
   /// Makes later work of `stream` wait for the event's last record.

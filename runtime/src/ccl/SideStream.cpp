@@ -13,8 +13,8 @@ Status SideStream::open() {
   // Work on the caller's stream may wait for the copies on this one.
   IRISRT_ASSIGN_OR_RETURN(stream_,
                           world_.createStream(/*isHighPriority=*/true));
-  IRISRT_ASSIGN_OR_RETURN(begin_, world_.createEvent());
-  IRISRT_ASSIGN_OR_RETURN(end_, world_.createEvent());
+  IRISRT_ASSIGN_OR_RETURN(begin_, world_.createEvent(/*isTimed=*/false));
+  IRISRT_ASSIGN_OR_RETURN(end_, world_.createEvent(/*isTimed=*/false));
   return Status::success();
 }
 

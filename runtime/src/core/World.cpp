@@ -266,7 +266,7 @@ World::Impl::~Impl() {
     for (uint64_t stream : streams)
       end({stream});
     if (mainStream.valid())
-      end(mainStream);
+      end(joinedStream());
     if (isStuck)
       log.error("a kernel of this rank still runs; its heap, code and control "
                 "block stay allocated until the process ends");

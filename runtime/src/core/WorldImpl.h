@@ -5,6 +5,7 @@
 
 #include "backends/Backend.h"
 #include "bootstrap/Bootstrap.h"
+#include "core/FollowedEvents.h"
 #include "core/ForkGuard.h"
 #include "core/Log.h"
 #include "core/SymmetricHeap.h"
@@ -51,7 +52,7 @@ struct World::Impl {
   Status checkHostCode(const char *what) const;
   Status synchronizeStream(StreamHandle stream);
   Status synchronizeAll();
-  std::vector<StreamHandle> allStreams() const;
+  std::vector<StreamHandle> allStreams();
   /// Whether one of the streams is captured, also by its owner.
   bool isAnyCaptured(const std::vector<StreamHandle> &among) const;
   /// Refuses to wait for captured streams, which does not fail the world.
@@ -92,8 +93,13 @@ struct World::Impl {
   Status launchChecked(const Kernel &kernel, LaunchConfig &config,
                        const IrisRtArg *args, size_t numArgs, Stream stream,
                        const Group *group);
-  StreamHandle handleOf(Stream stream) const {
-    return stream.id == 0 ? mainStream : StreamHandle{stream.id};
+  /// mainStream, ordered behind the events that it follows.
+  StreamHandle joinedStream() {
+    followed.join(*backend, mainStream);
+    return mainStream;
+  }
+  StreamHandle handleOf(Stream stream) {
+    return stream.id == 0 ? joinedStream() : StreamHandle{stream.id};
   }
 
   /// Checked before any lock, which a forked child may have inherited locked.
@@ -109,6 +115,7 @@ struct World::Impl {
   std::unique_ptr<Backend> backend;
   HostVisibleMemory control;
   StreamHandle mainStream;
+  FollowedEvents followed;
   std::unique_ptr<SymmetricHeap> heap;
   IrisRtContext context{};
 

@@ -147,6 +147,7 @@ Expected<Stream> World::adoptStream(void *native) {
 
 Status World::forgetStream(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
+  impl_->followed.joinStream(*impl_->backend, impl_->mainStream, {stream.id});
   IRISRT_RETURN_IF_ERROR(impl_->backend->forgetStream({stream.id}));
   std::lock_guard<std::mutex> lock(impl_->mutex);
   impl_->streams.erase(stream.id);
@@ -164,6 +165,7 @@ Status World::destroyStream(Stream stream) {
           "unknown stream, or the default stream, which cannot be "
           "destroyed");
   }
+  impl_->followed.joinStream(*impl_->backend, impl_->mainStream, {stream.id});
   return impl_->backend->destroyStream({stream.id});
 }
 
@@ -176,19 +178,22 @@ Status World::synchronize(Stream stream) {
   return impl_->recordFailure(impl_->checkHang());
 }
 
-Expected<Event> World::createEvent() {
+Expected<Event> World::createEvent(bool isTimed) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  IRISRT_ASSIGN_OR_RETURN(EventHandle handle, impl_->backend->createEvent());
+  IRISRT_ASSIGN_OR_RETURN(EventHandle handle,
+                          impl_->backend->createEvent(isTimed));
   return Event{handle.value};
 }
 
 Status World::destroyEvent(Event event) {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
+  impl_->followed.joinEvent(*impl_->backend, impl_->mainStream, {event.id});
   return impl_->backend->destroyEvent({event.id});
 }
 
 Status World::record(Event event, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
+  impl_->followed.joinEvent(*impl_->backend, impl_->mainStream, {event.id});
   return impl_->backend->record({event.id}, impl_->handleOf(stream));
 }
 
@@ -199,9 +204,8 @@ Status World::waitFor(Event event, Stream stream) {
 
 Status World::follow(Event event, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
-  IRISRT_RETURN_IF_ERROR(
-      impl_->backend->record({event.id}, impl_->handleOf(stream)));
-  IRISRT_RETURN_IF_ERROR(impl_->backend->wait(impl_->mainStream, {event.id}));
+  IRISRT_RETURN_IF_ERROR(impl_->followed.follow(
+      *impl_->backend, impl_->mainStream, {event.id}, impl_->handleOf(stream)));
   return impl_->failure();
 }
 
@@ -224,6 +228,17 @@ Expected<double> World::elapsedMs(Event start, Event end) const {
 Status World::beginCapture(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
   return impl_->backend->beginCapture(impl_->handleOf(stream));
+}
+
+bool World::isCaptured(Stream stream) const {
+  return impl_->owner.isHere() &&
+         impl_->isAnyCaptured({impl_->handleOf(stream)});
+}
+
+std::optional<uint64_t> World::streamId(Stream stream) const {
+  if (!impl_->owner.isHere())
+    return std::nullopt;
+  return impl_->backend->streamId(impl_->handleOf(stream));
 }
 
 bool World::capturing() const {
@@ -281,8 +296,8 @@ Status World::Impl::finalFailure() const {
   return hasFinalFailure ? failure_ : Status::success();
 }
 
-std::vector<StreamHandle> World::Impl::allStreams() const {
-  std::vector<StreamHandle> all = {mainStream};
+std::vector<StreamHandle> World::Impl::allStreams() {
+  std::vector<StreamHandle> all = {joinedStream()};
   std::lock_guard<std::mutex> lock(mutex);
   for (uint64_t stream : streams)
     all.push_back({stream});

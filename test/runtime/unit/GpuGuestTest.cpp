@@ -2,6 +2,7 @@
 //
 // The back end as a guest: the caller's state does not change, and memory that
 // a kernel may use stays allocated.
+#include "core/FollowedEvents.h"
 #include "support/GpuFixture.h"
 
 #include <algorithm>
@@ -173,7 +174,6 @@ TEST_P(GpuGuest, BindsOnlyThreadsThatAreNotBound) {
   EXPECT_OK(synchronize(*stream));
 }
 
-//===----------------------------------------------------------------------===//
 /// The devices of one process, once; the caller's device stays.
 TEST_P(GpuGuest, EnablesPeerAccess) {
   auto bound = fake<int (*)()>("fakeGpuCurrentDevice");
@@ -193,6 +193,7 @@ TEST_P(GpuGuest, EnablesPeerAccess) {
   EXPECT_EQ((*created)->enablePeer(0).code(), StatusCode::unavailable);
 }
 
+//===----------------------------------------------------------------------===//
 // The caller's streams
 //===----------------------------------------------------------------------===//
 
@@ -334,6 +335,69 @@ TEST_P(AdoptedStream, StaysWhenACaptureFails) {
   EXPECT_FALSE(backend->endCapture(*stream).ok());
   EXPECT_EQ(control().streams, streams);
   EXPECT_OK(backend->destroyStream(*side));
+}
+
+/// A number tells streams apart whose handles may be the same.
+TEST_P(AdoptedStream, HasANumberOfItsOwn) {
+  auto stream = backend->adoptStream(native);
+  auto other = backend->createStream();
+  ASSERT_OK(stream);
+  ASSERT_OK(other);
+  const std::optional<uint64_t> number = backend->streamId(*stream);
+  ASSERT_EQ(number.has_value(), cuda());
+  if (!number)
+    return;
+  EXPECT_EQ(backend->streamId(*stream), number);
+  EXPECT_NE(backend->streamId(*other), number);
+  EXPECT_OK(backend->destroyStream(*other));
+  EXPECT_EQ(backend->streamId(*other), std::nullopt); // there is none
+  auto perThread = backend->adoptStream(reinterpret_cast<void *>(2));
+  ASSERT_OK(perThread);
+  EXPECT_EQ(backend->streamId(*perThread), std::nullopt);
+}
+
+//===----------------------------------------------------------------------===//
+// Events that are followed
+//===----------------------------------------------------------------------===//
+
+/// A stream waits for an event of another one when it is used, once.
+TEST_P(AdoptedStream, IsFollowedLate) {
+  auto stream = backend->adoptStream(native);
+  auto follower = backend->createStream();
+  auto event = backend->createEvent(/*isTimed=*/false);
+  ASSERT_OK(stream);
+  ASSERT_OK(follower);
+  ASSERT_OK(event);
+  FollowedEvents followed;
+  const int waits = control().eventWaits;
+  for (uint32_t value = 1; value <= 3; ++value) {
+    ASSERT_OK(launch(*stream, value));
+    ASSERT_OK(followed.follow(*backend, *follower, *event, *stream));
+  }
+  EXPECT_EQ(control().eventWaits, waits);
+  followed.join(*backend, *follower);
+  followed.join(*backend, *follower);
+  EXPECT_EQ(control().eventWaits, waits + 1);
+  EXPECT_OK(synchronize(*follower));
+  expectWords(3);
+
+  // A record on another stream must not lose what was recorded before.
+  auto other = backend->createStream();
+  ASSERT_OK(other);
+  ASSERT_OK(followed.follow(*backend, *follower, *event, *stream));
+  ASSERT_OK(followed.follow(*backend, *follower, *event, *other));
+  EXPECT_EQ(control().eventWaits, waits + 2);
+  followed.joinStream(*backend, *follower, *stream);
+  EXPECT_EQ(control().eventWaits, waits + 2);
+  followed.joinStream(*backend, *follower, *other);
+  EXPECT_EQ(control().eventWaits, waits + 3);
+  ASSERT_OK(followed.follow(*backend, *follower, *event, *other));
+  followed.joinEvent(*backend, *follower, *event);
+  EXPECT_EQ(control().eventWaits, waits + 4);
+  EXPECT_FALSE(backend->elapsedMs(*event, *event).ok()); // has no time
+  for (StreamHandle each : {*other, *follower})
+    EXPECT_OK(backend->destroyStream(each));
+  EXPECT_OK(backend->destroyEvent(*event));
 }
 
 TEST_P(AdoptedStream, MustBeOfTheDevice) {

@@ -30,6 +30,7 @@ SAME(accessReadWrite, hipMemAccessFlagsProtReadWrite);
 SAME(streamNonBlocking, hipStreamNonBlocking);
 SAME(captureRelaxed, hipStreamCaptureModeRelaxed);
 SAME(eventDefault, hipEventDefault);
+SAME(eventDisableTiming, hipEventDisableTiming);
 SAME(streamWaitValueEqual, hipStreamWaitValueEq);
 SAME(hipMallocFineGrained, hipDeviceMallocFinegrained);
 SAME(hipDialect.attributeProcessors, hipDeviceAttributeMultiprocessorCount);

@@ -385,8 +385,8 @@ public:
   /// \retval invalidArgument there is no such stream, or it is another device's
   /// \retval unavailable the device has no streams that can be adopted
   Expected<Stream> adoptStream(void *native);
-  /// Ends the use of an adopted stream without a call of the device's API, so
-  /// that the program may already have destroyed it. sync() and the end of the
+  /// Ends the use of an adopted stream without touching it, so that the program
+  /// may already have destroyed it. sync() and the end of the
   /// world no longer wait for its work (see follow()).
   /// \param stream the stream
   /// \retval invalidArgument it is no adopted stream
@@ -398,8 +398,10 @@ public:
   /// its kernels.
   Status synchronize(Stream stream = {});
   /// Creates an event.
+  /// \param isTimed whether elapsedMs() takes it; an event that only orders
+  ///   streams costs less without a time
   /// \return the event
-  Expected<Event> createEvent();
+  Expected<Event> createEvent(bool isTimed = true);
   /// Destroys an event.
   /// \param event the event
   Status destroyEvent(Event event);
@@ -422,6 +424,15 @@ public:
   /// \param address the address of the word
   /// \param value the value
   Status waitEqual(uint64_t address, uint32_t value, Stream stream = {});
+  /// A number that no other stream of the process has or had, which a handle of
+  /// the device's API may.
+  /// \return the number; none if the driver does not tell, for
+  ///   cudaStreamPerThread, and if there is no such stream
+  std::optional<uint64_t> streamId(Stream stream = {}) const;
+  /// Whether the work of one stream is captured in place of run, also by its
+  /// owner.
+  /// \return whether it is captured; false if there is no such stream
+  bool isCaptured(Stream stream = {}) const;
   /// Measures the time between two events.
   /// \param start the earlier event, which is complete
   /// \param end the later event, which is complete
@@ -459,6 +470,12 @@ public:
   /// \return the texts, ordered by index
   Expected<std::vector<std::string>>
   exchange(const Group &group, uint32_t channel, const std::string &mine);
+  /// Lets kernels and copies of this rank's device access memory that this
+  /// process allocates on another one, as cudaDeviceEnablePeerAccess does. The
+  /// symmetric heap does not need it.
+  /// \param device the number of the device in this process
+  /// \retval unavailable the devices have no link
+  Status enablePeerAccess(int device);
   /// Waits until the stream's work is done on all ranks. Collective.
   Status deviceBarrier(Stream stream = {});
   /// Waits until all streams' work is done on all ranks, and checks that no
@@ -470,12 +487,6 @@ public:
   ///   WorldOptions::collectiveLimit
   Status sync();
 
-  /// Lets kernels and copies of this rank's device access memory that this
-  /// process allocates on another one, as cudaDeviceEnablePeerAccess does. The
-  /// symmetric heap does not need it.
-  /// \param device the number of the device in this process
-  /// \retval unavailable the devices have no link
-  Status enablePeerAccess(int device);
   //===--------------------------------------------------------------------===//
   // Traces
   //===--------------------------------------------------------------------===//

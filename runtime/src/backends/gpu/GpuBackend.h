@@ -83,13 +83,15 @@ public:
   Expected<StreamHandle> adoptStream(void *native) override;
   Status forgetStream(StreamHandle stream) override;
   Expected<bool> isCapturing(StreamHandle stream) override;
+  std::optional<uint64_t> streamId(StreamHandle stream) override;
   using Backend::destroyStream;
   Status destroyStream(StreamHandle stream,
                        std::chrono::nanoseconds limit) override;
   Expected<bool> query(StreamHandle stream) override;
   Status synchronize(StreamHandle stream,
                      std::chrono::nanoseconds limit) override;
-  Expected<EventHandle> createEvent() override;
+  using Backend::createEvent;
+  Expected<EventHandle> createEvent(bool isTimed) override;
   Status destroyEvent(EventHandle event) override;
   Status record(EventHandle event, StreamHandle stream) override;
   Status wait(StreamHandle stream, EventHandle event) override;

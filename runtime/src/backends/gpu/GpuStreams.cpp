@@ -224,16 +224,29 @@ Expected<bool> GpuBackend::isCapturing(StreamHandle stream) {
   return isCaptured(driverStream(stream));
 }
 
+std::optional<uint64_t> GpuBackend::streamId(StreamHandle stream) {
+  if (!api_->streamId || !checkStream(stream).ok())
+    return std::nullopt;
+  const DeviceBinding bound = bind();
+  const Stream on = driverStream(stream);
+  unsigned long long id = 0;
+  if (!bound.status().ok() || fromPointer(on) == streamPerThread ||
+      api_->streamId(on, &id) != success)
+    return std::nullopt;
+  return id;
+}
+
 //===----------------------------------------------------------------------===//
 // Events
 //===----------------------------------------------------------------------===//
 
-Expected<EventHandle> GpuBackend::createEvent() {
+Expected<EventHandle> GpuBackend::createEvent(bool isTimed) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   Event event = nullptr;
-  IRISRT_RETURN_IF_ERROR(
-      checkDone(api_->eventCreate(&event, eventDefault), "create an event"));
+  IRISRT_RETURN_IF_ERROR(checkDone(
+      api_->eventCreate(&event, isTimed ? eventDefault : eventDisableTiming),
+      "create an event"));
   std::lock_guard<std::mutex> lock(mutex_);
   events_.insert(fromPointer(event));
   return EventHandle{fromPointer(event)};

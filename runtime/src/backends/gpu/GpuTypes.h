@@ -107,8 +107,11 @@ constexpr int streamHighPriority = -1;
 constexpr int captureRelaxed = 2;
 /// CU_STREAM_WAIT_VALUE_EQ, hipStreamWaitValueEq.
 constexpr unsigned streamWaitValueEqual = 1;
-/// Not CU_EVENT_DISABLE_TIMING, because elapsedMs needs the time.
+/// Events for elapsedMs, and those that only order streams, which cost less.
 constexpr unsigned eventDefault = 0;
+constexpr unsigned eventDisableTiming = 2;
+/// cudaStreamPerThread, hipStreamPerThread: another stream on each thread.
+constexpr uintptr_t streamPerThread = 2;
 
 /// hsa_amd_pointer_info_t of ROCr, up to the last member that is read. ROCr
 /// fills at most `size` bytes.

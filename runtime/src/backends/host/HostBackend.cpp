@@ -135,6 +135,13 @@ Expected<bool> HostBackend::isCapturing(StreamHandle stream) {
   return static_cast<bool>(found->capturing());
 }
 
+/// No handle is used twice.
+std::optional<uint64_t> HostBackend::streamId(StreamHandle stream) {
+  if (!findStream(stream).ok())
+    return std::nullopt;
+  return stream.value;
+}
+
 Status HostBackend::destroyStream(StreamHandle stream,
                                   std::chrono::nanoseconds limit) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
@@ -177,9 +184,9 @@ HostBackend::findEvent(EventHandle event) {
   return found->second;
 }
 
-Expected<EventHandle> HostBackend::createEvent() {
+Expected<EventHandle> HostBackend::createEvent(bool isTimed) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return EventHandle{events_.add(std::make_shared<EventState>())};
+  return EventHandle{events_.add(std::make_shared<EventState>(isTimed))};
 }
 
 Status HostBackend::destroyEvent(EventHandle event) {
@@ -263,6 +270,9 @@ Status HostBackend::wait(StreamHandle stream, EventHandle event) {
 Expected<double> HostBackend::elapsedMs(EventHandle start, EventHandle end) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<EventState> first, findEvent(start));
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<EventState> second, findEvent(end));
+  if (!first->isTimed || !second->isTimed)
+    return makeStatus(StatusCode::invalidArgument,
+                      "an event was created without a time");
   std::shared_ptr<HostMark> from, to;
   {
     std::lock_guard<std::mutex> lock(first->mutex);

@@ -81,6 +81,8 @@ public:
   std::shared_ptr<FakeCapture> capture;
   /// The device of the thread that created it.
   const int device = currentDevice();
+  /// Differs from that of every other stream, also of those that are gone.
+  const unsigned long long id;
 
 private:
   void run();

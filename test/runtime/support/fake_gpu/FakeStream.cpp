@@ -15,7 +15,12 @@ static FakeGpuControl &control() { return *fakeGpuControl(); }
 // FakeStream
 //===----------------------------------------------------------------------===//
 
-FakeStream::FakeStream() : thread([this] { run(); }) {}
+static unsigned long long nextStreamId() {
+  static std::atomic<unsigned long long> last{0};
+  return ++last;
+}
+
+FakeStream::FakeStream() : id(nextStreamId()), thread([this] { run(); }) {}
 
 FakeStream::~FakeStream() {
   {
@@ -89,8 +94,13 @@ static FakeStream *defaultStream() {
   return stream;
 }
 
-/// Null and 1 (CU_STREAM_LEGACY) are the default stream.
+/// Null and 1 (CU_STREAM_LEGACY) are the default stream, 2
+/// (CU_STREAM_PER_THREAD) that of the thread.
 static FakeStream *toStream(Stream stream) {
+  if (reinterpret_cast<uintptr_t>(stream) == 2) {
+    static thread_local FakeStream ofThread;
+    return &ofThread;
+  }
   if (reinterpret_cast<uintptr_t>(stream) <= 1)
     return defaultStream();
   return static_cast<FakeStream *>(stream);
@@ -112,6 +122,8 @@ Result fakegpu::enqueue(Stream stream, Work work) {
 }
 
 struct fakegpu::FakeEvent {
+  explicit FakeEvent(bool isTimed) : isTimed(isTimed) {}
+  const bool isTimed;
   std::mutex mutex;
   std::condition_variable changed;
   bool done = true;
@@ -192,6 +204,12 @@ Result fake_stream_context(Stream stream, Context *context) {
   return success;
 }
 
+Result fake_stream_id(Stream stream, unsigned long long *id) {
+  FAKE_ENTER_BOUND("streamId");
+  *id = toStream(stream)->id;
+  return success;
+}
+
 Result fake_stream_query(Stream stream) {
   FAKE_ENTER_BOUND("streamQuery");
   return toStream(stream)->query();
@@ -199,9 +217,9 @@ Result fake_stream_query(Stream stream) {
 
 Result fake_event_create(Event *event, unsigned flags) {
   FAKE_ENTER_BOUND("eventCreate");
-  if (flags)
+  if (flags != eventDefault && flags != eventDisableTiming)
     return misuse("event flags");
-  *event = new FakeEvent;
+  *event = new FakeEvent(flags == eventDefault);
   ++control().events;
   return success;
 }
@@ -231,8 +249,11 @@ Result fake_event_record(Event event, Stream stream) {
   }
   return enqueue(stream, [e, generation] {
     std::lock_guard<std::mutex> lock(e->mutex);
+    // An earlier record, on a slower stream, is not the last one.
+    if (generation != e->generation)
+      return true;
     e->time = std::chrono::steady_clock::now();
-    e->done = generation == e->generation;
+    e->done = true;
     e->changed.notify_all();
     return true;
   });
@@ -240,6 +261,7 @@ Result fake_event_record(Event event, Stream stream) {
 
 Result fake_stream_wait_event(Stream stream, Event event, unsigned) {
   FAKE_ENTER_BOUND("streamWaitEvent");
+  ++control().eventWaits;
   auto *e = static_cast<FakeEvent *>(event);
   FakeStream *s = toStream(stream);
   std::shared_ptr<FakeCapture> capture;
@@ -298,6 +320,8 @@ Result fake_stream_is_capturing(Stream stream, int *status) {
 
 Result fake_event_elapsed(float *milliseconds, Event start, Event end) {
   auto *a = static_cast<FakeEvent *>(start), *b = static_cast<FakeEvent *>(end);
+  if (!a->isTimed || !b->isTimed)
+    return errorInvalidHandle;
   std::scoped_lock lock(a->mutex, b->mutex);
   if (!a->done || !b->done)
     return errorNotReady;
@@ -424,6 +448,7 @@ FAKE_EXPORT(fake_stream_destroy, cuStreamDestroy_v2)
 FAKE_EXPORT(fake_stream_destroy, hipStreamDestroy)
 FAKE_EXPORT(fake_stream_context, cuStreamGetCtx)
 FAKE_EXPORT(fake_stream_device, hipStreamGetDevice)
+FAKE_EXPORT(fake_stream_id, cuStreamGetId)
 FAKE_EXPORT(fake_stream_query, cuStreamQuery)
 FAKE_EXPORT(fake_stream_query, hipStreamQuery)
 FAKE_EXPORT(fake_stream_wait_event, cuStreamWaitEvent)

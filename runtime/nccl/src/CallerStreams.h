@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CallerStreams.h - A communicator on the caller's streams -*- C++ -*-===//
+#ifndef IRIS_NCCL_CALLERSTREAMS_H
+#define IRIS_NCCL_CALLERSTREAMS_H
+
+#include "iris/rt/World.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace iris::nccl {
+
+/// Orders the operations of a communicator, which run one after another, on the
+/// streams that the caller passes. Used by one thread at a time.
+class CallerStreams {
+public:
+  /// A stream that operations can be enqueued on.
+  struct Entered {
+    iris::rt::Stream stream;
+    /// Whether other streams are ordered against it: not if it is captured, and
+    /// not if the call returns when its work is done.
+    bool isOrdered = false;
+    /// Its World::streamId().
+    std::optional<uint64_t> id;
+  };
+
+  iris::rt::Status open(iris::rt::World &world);
+  /// Whether a call returns when its results are there: the host has no default
+  /// stream that the caller could wait for.
+  static bool isSynchronous(iris::rt::DeviceKind device, const void *native) {
+    return native == nullptr && device == iris::rt::DeviceKind::host;
+  }
+  /// Takes a stream of the caller and orders it behind the operations on
+  /// others.
+  iris::rt::Expected<Entered> enter(iris::rt::World &world, void *native);
+  /// Orders what follows behind the operations on a stream.
+  iris::rt::Status leave(iris::rt::World &world, const Entered &entered);
+  /// Ends the use of the streams but those of `kept`: they may not exist any
+  /// more.
+  iris::rt::Status forget(iris::rt::World &world,
+                          const std::vector<void *> &kept);
+
+private:
+  /// The streams of the last group, and what they are in the world.
+  std::vector<std::pair<void *, iris::rt::Stream>> adopted_;
+  /// Recorded behind the last operation. The world follows it, because the
+  /// caller may destroy the stream any time.
+  iris::rt::Event last_;
+  bool hasLast_ = false;
+  /// The Entered::id of that operation's stream.
+  std::optional<uint64_t> lastId_;
+};
+
+} // namespace iris::nccl
+
+#endif // IRIS_NCCL_CALLERSTREAMS_H

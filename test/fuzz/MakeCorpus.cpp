@@ -64,6 +64,8 @@ void makeMessages(const std::filesystem::path &root) {
   Hello hello;
   hello.numRanks = 2;
   add(MessageKind::hello, encodeHello(hello));
+  add(MessageKind::challenge, encodeChallenge({1, {2, 3}}));
+  add(MessageKind::admitted, encodeProof(4));
   add(MessageKind::welcome, {});
   add(MessageKind::contribution, {1, 2, 3});
   add(MessageKind::result, encodeContributions({{1, 2, 3}, {}}));

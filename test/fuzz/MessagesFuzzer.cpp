@@ -17,6 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size == 0)
     return 0;
   uint32_t numRanks = data[0] % 65;
+  // Of a stream, the header is decoded before the rest has arrived.
+  if (size > messageHeaderBytes) {
+    Expected<size_t> payload = decodePayloadSize(data + 1, helloBytes);
+    require(!payload.ok() || *payload <= helloBytes);
+  }
   Expected<Message> message = decodeMessage(data + 1, size - 1);
   if (!message.ok()) {
     require(!message.status().message().empty());
@@ -37,6 +42,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Expected<Hello> hello = decodeHello(message->payload);
   if (hello.ok())
     require(decodeHello(encodeHello(*hello)).ok());
+  Expected<Challenge> challenge = decodeChallenge(message->payload);
+  if (challenge.ok())
+    require(encodeChallenge(*challenge).size() == message->payload.size());
+  Expected<uint64_t> proof = decodeProof(message->payload);
+  if (proof.ok())
+    require(encodeProof(*proof) == message->payload);
   Expected<Failure> failure = decodeFailure(message->payload);
   if (failure.ok())
     require(decodeFailure(encodeFailure(*failure)).ok());

@@ -14,6 +14,9 @@ using namespace iris::rt;
 
 static constexpr uint32_t noRank = ~0u;
 static constexpr auto failureSendLimit = std::chrono::milliseconds(500);
+/// How long a rank that leaves waits until peers on other machines have what it
+/// sent.
+static constexpr auto drainLimit = std::chrono::seconds(2);
 
 const char *iris::rt::collectiveName(uint32_t tag) {
   switch (static_cast<CollectiveTag>(tag)) {
@@ -51,9 +54,11 @@ Bootstrap::Bootstrap(uint32_t rank, uint32_t numRanks, std::vector<Peer> peers)
 }
 
 void Bootstrap::disconnect() {
+  Deadline deadline(drainLimit);
   for (Peer &peer : peers_) {
     if (!peer.fd.valid())
       continue;
+    drain(peer, deadline);
     forgetInChildren(peer.fd.get());
     peer.fd.reset();
   }
@@ -139,8 +144,7 @@ void Bootstrap::listen() {
       if ((entries[i + 1].revents & POLLOUT) != 0)
         sendUnsent(from);
       Packet packet;
-      Expected<Received> received =
-          receivePacket(peers_[from].fd.get(), packet);
+      Expected<Received> received = receivePacket(peers_[from], packet);
       if (received.ok() && *received == Received::nothing)
         continue;
       if (received.ok() && *received == Received::packet) {
@@ -202,6 +206,9 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
     return handleLaunchMessage(from, packet);
   case MessageKind::hello:
   case MessageKind::welcome:
+  case MessageKind::challenge:
+  case MessageKind::otherJob:
+  case MessageKind::admitted:
     return fail(from, "it sent a rendezvous message after the rendezvous",
                 noRank);
   }
@@ -213,8 +220,7 @@ void Bootstrap::handleEnd(uint32_t from) {
     if (departed_[from])
       return;
   }
-  fail(from, formatString("process %d exited or was killed", peers_[from].pid),
-       noRank);
+  fail(from, peers_[from].describe() + " exited or was killed", noRank);
 }
 
 /// Records the first failure and wakes all waiting threads. Before that, rank 0
@@ -270,7 +276,7 @@ void Bootstrap::onFailure(FailureCallback callback) {
     callback_ = callback;
     earlier = failure_;
   }
-  if (!earlier.ok())
+  if (callback && !earlier.ok())
     callback(earlier);
 }
 
@@ -301,9 +307,12 @@ Status Bootstrap::send(uint32_t to, const MessageHeader &header,
                        const Bytes &payload, const std::vector<int> &fds,
                        Deadline deadline) {
   std::lock_guard<std::mutex> lock(sendLocks_[to]);
-  return sendPacket(peers_[to].fd.get(),
-                    encodeMessage(header, payload.data(), payload.size()),
-                    fds.data(), fds.size(), deadline);
+  Status status = sendPacket(
+      peers_[to], encodeMessage(header, payload.data(), payload.size()),
+      fds.data(), fds.size(), deadline);
+  if (peers_[to].isRemote() && peers_[to].framing->hasUnsent())
+    wake(); // the listener thread sends the rest
+  return status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -325,6 +334,10 @@ Bootstrap::allGather(CollectiveTag tag, const Bytes &mine,
 Expected<Bootstrap::FdResult>
 Bootstrap::exchangeFds(CollectiveTag tag, const Bytes &mine, int fd,
                        std::chrono::nanoseconds limit) {
+  for (const Peer &peer : peers_)
+    if (peer.isRemote())
+      return Status(StatusCode::internal,
+                    "descriptors cannot be passed to another machine");
   return collective(tag, mine, fd, limit);
 }
 

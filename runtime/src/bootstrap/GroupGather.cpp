@@ -65,6 +65,8 @@ void Bootstrap::forward(uint32_t to, const MessageHeader &header,
 }
 
 bool Bootstrap::hasUnsent(uint32_t to) {
+  if (peers_[to].isRemote() && peers_[to].framing->hasUnsent())
+    return true;
   std::lock_guard<std::mutex> lock(unsentMutex_);
   return !unsent_[to].empty();
 }
@@ -75,11 +77,15 @@ void Bootstrap::sendUnsent(uint32_t to) {
   std::unique_lock<std::mutex> sending(sendLocks_[to], std::try_to_lock);
   if (!sending.owns_lock())
     return;
+  const Deadline now(std::chrono::nanoseconds(0));
+  if (peers_[to].isRemote())
+    peers_[to]
+        .framing->flush(peers_[to].fd.get(), now)
+        .ignore("the listener notices that the rank has ended");
   std::lock_guard<std::mutex> lock(unsentMutex_);
   std::deque<Bytes> &unsent = unsent_[to];
   while (!unsent.empty()) {
-    Status sent = sendPacket(peers_[to].fd.get(), unsent.front(), nullptr, 0,
-                             Deadline(std::chrono::nanoseconds(0)));
+    Status sent = sendPacket(peers_[to], unsent.front(), nullptr, 0, now);
     if (sent.code() == StatusCode::timeout)
       return;
     sent.ignore("the listener notices that the rank has ended");

@@ -20,7 +20,15 @@ struct WireHeader {
   uint32_t tag;
   uint32_t payloadBytes;
 };
-static_assert(sizeof(WireHeader) == 24, "no padding on the wire");
+static_assert(sizeof(WireHeader) == messageHeaderBytes,
+              "no padding on the wire");
+
+struct WireChallenge {
+  uint32_t pid;
+  uint32_t reserved;
+  uint64_t nonce[2];
+};
+static_assert(sizeof(WireChallenge) == 24, "no padding on the wire");
 
 struct WireHello {
   uint16_t protocol;
@@ -28,10 +36,12 @@ struct WireHello {
   uint16_t abiMinor;
   uint16_t reserved;
   uint32_t numRanks;
-  uint32_t reserved2;
-  uint64_t token;
+  uint32_t pid;
+  uint64_t jobTag;
+  uint64_t nonce[2];
+  uint64_t proof;
 };
-static_assert(sizeof(WireHello) == 24, "no padding on the wire");
+static_assert(sizeof(WireHello) == helloBytes, "no padding on the wire");
 } // namespace
 
 static Status malformed(const char *what) {
@@ -56,13 +66,8 @@ std::vector<uint8_t> iris::rt::encodeMessage(const MessageHeader &header,
   return bytes;
 }
 
-Expected<Message> iris::rt::decodeMessage(const uint8_t *bytes, size_t size) {
-  WireHeader wire;
-  if (size < sizeof(wire))
-    return malformed("shorter than its header");
-  if (size > maxMessageBytes)
-    return malformed("longer than any message may be");
-  std::memcpy(&wire, bytes, sizeof(wire));
+/// Checks everything but the size.
+static Status checkHeader(const WireHeader &wire) {
   if (wire.magic != messageMagic)
     return malformed("not from Iris");
   if (wire.version != protocolVersion)
@@ -71,10 +76,31 @@ Expected<Message> iris::rt::decodeMessage(const uint8_t *bytes, size_t size) {
                       "%u: they are linked against different versions of Iris",
                       wire.version, protocolVersion);
   if (wire.kind < static_cast<uint16_t>(MessageKind::hello) ||
-      wire.kind > static_cast<uint16_t>(MessageKind::launchCount))
+      wire.kind > static_cast<uint16_t>(MessageKind::admitted))
     return malformed("unknown kind");
   if (wire.rank >= IRISRT_MAX_RANKS)
     return malformed("rank out of bounds");
+  return Status::success();
+}
+
+Expected<size_t> iris::rt::decodePayloadSize(const uint8_t *header,
+                                             size_t maxPayload) {
+  WireHeader wire;
+  std::memcpy(&wire, header, sizeof(wire));
+  IRISRT_RETURN_IF_ERROR(checkHeader(wire));
+  if (wire.payloadBytes > std::min(maxPayload, maxMessageBytes - sizeof(wire)))
+    return malformed("longer than the message may be");
+  return static_cast<size_t>(wire.payloadBytes);
+}
+
+Expected<Message> iris::rt::decodeMessage(const uint8_t *bytes, size_t size) {
+  WireHeader wire;
+  if (size < sizeof(wire))
+    return malformed("shorter than its header");
+  if (size > maxMessageBytes)
+    return malformed("longer than any message may be");
+  std::memcpy(&wire, bytes, sizeof(wire));
+  IRISRT_RETURN_IF_ERROR(checkHeader(wire));
   if (wire.payloadBytes != size - sizeof(wire))
     return malformed("size does not match its header");
 
@@ -90,10 +116,46 @@ Expected<Message> iris::rt::decodeMessage(const uint8_t *bytes, size_t size) {
   return message;
 }
 
+std::vector<uint8_t> iris::rt::encodeChallenge(const Challenge &challenge) {
+  WireChallenge wire = {
+      challenge.pid, 0, {challenge.nonce[0], challenge.nonce[1]}};
+  std::vector<uint8_t> bytes(sizeof(wire));
+  std::memcpy(bytes.data(), &wire, sizeof(wire));
+  return bytes;
+}
+
+Expected<Challenge>
+iris::rt::decodeChallenge(const std::vector<uint8_t> &payload) {
+  WireChallenge wire;
+  if (payload.size() != sizeof(wire))
+    return malformed("challenge of a wrong size");
+  std::memcpy(&wire, payload.data(), sizeof(wire));
+  Challenge challenge;
+  challenge.pid = wire.pid;
+  challenge.nonce = {wire.nonce[0], wire.nonce[1]};
+  return challenge;
+}
+
+std::vector<uint8_t> iris::rt::encodeProof(uint64_t proof) {
+  std::vector<uint8_t> bytes(sizeof(proof));
+  std::memcpy(bytes.data(), &proof, sizeof(proof));
+  return bytes;
+}
+
+Expected<uint64_t> iris::rt::decodeProof(const std::vector<uint8_t> &payload) {
+  uint64_t proof = 0;
+  if (payload.size() != sizeof(proof))
+    return malformed("proof of a wrong size");
+  std::memcpy(&proof, payload.data(), sizeof(proof));
+  return proof;
+}
+
 std::vector<uint8_t> iris::rt::encodeHello(const Hello &hello) {
-  WireHello wire = {
-      hello.protocol, hello.abiMajor, hello.abiMinor, 0, hello.numRanks, 0,
-      hello.token};
+  WireHello wire = {hello.protocol, hello.abiMajor,
+                    hello.abiMinor, 0,
+                    hello.numRanks, hello.pid,
+                    hello.jobTag,   {hello.nonce[0], hello.nonce[1]},
+                    hello.proof};
   std::vector<uint8_t> bytes(sizeof(wire));
   std::memcpy(bytes.data(), &wire, sizeof(wire));
   return bytes;
@@ -111,7 +173,10 @@ Expected<Hello> iris::rt::decodeHello(const std::vector<uint8_t> &payload) {
   hello.abiMajor = wire.abiMajor;
   hello.abiMinor = wire.abiMinor;
   hello.numRanks = wire.numRanks;
-  hello.token = wire.token;
+  hello.pid = wire.pid;
+  hello.jobTag = wire.jobTag;
+  hello.nonce = {wire.nonce[0], wire.nonce[1]};
+  hello.proof = wire.proof;
   return hello;
 }
 

@@ -8,6 +8,7 @@
 
 #include "iris/rt/Status.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,11 +16,11 @@
 
 namespace iris::rt {
 
-/// A message is one packet of a SOCK_SEQPACKET socket: a header, then `payload`
-/// bytes. Integers are in native byte order, because both ends are on the same
-/// machine.
+/// A message is a header, then `payload` bytes: one packet of a local socket,
+/// or a part of a TCP stream (Framing.h). Integers are in native byte order; a
+/// machine with another one sees a wrong magic number.
 enum class MessageKind : uint16_t {
-  hello = 1,             ///< rank r -> 0: identification
+  hello = 1,             ///< rank r -> 0: identification and proof
   welcome = 2,           ///< 0 -> r: all ranks are here
   contribution = 3,      ///< r -> 0: r's contribution to a collective
   result = 4,            ///< 0 -> r: the contributions of all ranks
@@ -30,10 +31,15 @@ enum class MessageKind : uint16_t {
   lateAnswer = 9,   ///< 0 -> r: those of these ranks
   launchQuery = 10, ///< r -> 0 -> rank `tag`: how many kernels has it launched?
   launchCount = 11, ///< the answer, to rank `tag`
+  challenge = 12,   ///< 0 -> a process that has connected: who are you?
+  otherJob = 13,    ///< 0 -> that process: I meet the ranks of another job
+  admitted = 14,    ///< 0 -> that process: you are a rank, and I am rank 0
 };
 
 constexpr uint32_t messageMagic = 0x4d535249u; // "IRSM"
-constexpr uint16_t protocolVersion = 4;
+constexpr uint16_t protocolVersion = 5;
+/// The bytes of a message's header.
+constexpr size_t messageHeaderBytes = 24;
 /// The maximum size of one rank's contribution to a collective.
 constexpr size_t maxContribution = 1024;
 constexpr size_t maxReasonBytes = 2048;
@@ -48,14 +54,24 @@ struct MessageHeader {
   uint32_t tag = 0;      ///< CollectiveTag, channel, or receiving rank
 };
 
-/// Payload of `hello`.
+/// Payload of `challenge`.
+struct Challenge {
+  uint32_t pid = 0;
+  std::array<uint64_t, 2> nonce{};
+};
+
+/// Payload of `hello`. JobProof.h says what the proof is.
 struct Hello {
   uint16_t protocol = protocolVersion;
   uint16_t abiMajor = 0;
   uint16_t abiMinor = 0;
   uint32_t numRanks = 0;
-  uint64_t token = 0;
+  uint32_t pid = 0;
+  uint64_t jobTag = 0;
+  std::array<uint64_t, 2> nonce{};
+  uint64_t proof = 0;
 };
+constexpr size_t helloBytes = 48;
 
 struct Message {
   MessageHeader header;
@@ -67,6 +83,17 @@ std::vector<uint8_t> encodeMessage(const MessageHeader &header,
                                    const void *payload, size_t payloadBytes);
 /// Decodes a message; checks magic, version, kind, rank and size.
 Expected<Message> decodeMessage(const uint8_t *bytes, size_t size);
+/// The payload's size, from messageHeaderBytes of a header whose payload is yet
+/// to come; checks magic, version, kind and rank, and that the payload is at
+/// most `maxPayload` bytes.
+Expected<size_t> decodePayloadSize(const uint8_t *header, size_t maxPayload);
+
+std::vector<uint8_t> encodeChallenge(const Challenge &challenge);
+Expected<Challenge> decodeChallenge(const std::vector<uint8_t> &payload);
+
+/// Payload of `admitted`: rank 0's proof.
+std::vector<uint8_t> encodeProof(uint64_t proof);
+Expected<uint64_t> decodeProof(const std::vector<uint8_t> &payload);
 
 std::vector<uint8_t> encodeHello(const Hello &hello);
 Expected<Hello> decodeHello(const std::vector<uint8_t> &payload);

@@ -4,6 +4,7 @@
 
 #include "bootstrap/LauncherNotice.h"
 #include "bootstrap/RendezvousSides.h"
+#include "bootstrap/ReservedAddress.h"
 #include "core/Log.h"
 
 #include <optional>
@@ -55,7 +56,7 @@ int iris::rt::pollTime(const RendezvousOptions &options,
                                                                     : 1000);
 }
 
-static Expected<std::vector<Peer>> host(const RendezvousOptions &options) {
+static Expected<std::vector<Peer>> hostHere(const RendezvousOptions &options) {
   IRISRT_ASSIGN_OR_RETURN(
       RendezvousDirectory directory,
       openDirectory(options.directories, Log(options.rank, options.numRanks)));
@@ -64,14 +65,19 @@ static Expected<std::vector<Peer>> host(const RendezvousOptions &options) {
 
 Expected<std::vector<Peer>>
 iris::rt::connectRanks(const RendezvousOptions &options) {
-  if (options.numRanks == 1)
+  if (options.numRanks == 1) {
+    takeAddress(options.address); // no rank will come
     return std::vector<Peer>(1);
+  }
+  const bool isLocal = options.address.empty();
   Expected<std::vector<Peer>> peers =
-      options.rank == 0 ? host(options) : joinHost(options);
+      options.rank == 0 ? (isLocal ? hostHere(options) : hostRanksAt(options))
+                        : (isLocal ? joinHost(options) : joinHostAt(options));
   if (peers.ok())
     return peers;
   // If rank 0 was killed, its socket file is still there.
-  sweepRendezvous(options.directories);
+  if (isLocal)
+    sweepRendezvous(options.directories);
   return peers.status().withContext(formatString(
       "rendezvous of rank %u of %u failed", options.rank, options.numRanks));
 }

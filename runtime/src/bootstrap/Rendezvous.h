@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Rendezvous.h - Rendezvous of the ranks of a job ----------*- C++ -*-===//
 //
-// Rank 0 listens on a Unix socket in a private directory that it chooses, and
-// all other ranks look for it in the same directories. Afterwards the socket
-// file is removed and only the connections remain.
+// Ranks of one machine: rank 0 listens on a Unix socket in a private directory
+// that it chooses, and all other ranks look for it in the same directories.
+// Ranks of several machines: rank 0 listens at a TCP address that all of them
+// know. Afterwards the socket file is removed, or the port closed, and only the
+// connections remain.
+//
+// Every other process proves that it knows the job's token (JobProof.h).
 #ifndef IRIS_RT_BOOTSTRAP_RENDEZVOUS_H
 #define IRIS_RT_BOOTSTRAP_RENDEZVOUS_H
 
+#include "bootstrap/Peer.h"
 #include "core/Deadline.h"
 #include "core/UniqueFd.h"
 #include "iris/rt/Status.h"
@@ -24,6 +29,8 @@ struct RendezvousOptions {
   /// The name of the world; see LaunchInfo::job.
   std::string job;
   uint64_t token = 0;
+  /// See LaunchInfo::address; empty: the directories below.
+  std::string address;
   /// See Env::rendezvousDirs.
   std::vector<std::string> directories;
   /// See LaunchInfo::noticeFd.
@@ -31,12 +38,6 @@ struct RendezvousOptions {
   /// See WorldOptions::cancelled.
   const std::atomic<bool> *cancelled = nullptr;
   std::chrono::nanoseconds limit = std::chrono::seconds(60);
-};
-
-/// A connection to another rank.
-struct Peer {
-  UniqueFd fd;
-  int pid = 0;
 };
 
 /// Connects the ranks. On rank 0 the result has one connection per rank, except
@@ -51,6 +52,11 @@ Expected<std::string> chooseRendezvous(const std::vector<std::string> &paths);
 /// Removes the files of ended jobs in those of `directories` that exist and are
 /// private; for launchers, after their ranks have ended.
 void sweepRendezvous(const std::vector<std::string> &directories);
+
+/// Listens at a free port of `host`, for rank 0 of a job that will be started
+/// in this process. connectRanks() of that rank takes the port over. \return
+/// the address, "host:port"
+Expected<std::string> reserveAddress(const std::string &host);
 
 } // namespace iris::rt
 

@@ -84,19 +84,14 @@ static Status readRank(const LauncherNames &names, const EnvLookup &var,
     return makeStatus(StatusCode::invalidArgument,
                       "%s=%s is more than the %d ranks that one world may have",
                       names.size, sizeText.c_str(), IRISRT_MAX_RANKS);
-  std::optional<uint64_t> localSize = parseNumber(var(names.localSize));
-  if (localSize && *localSize < *size)
-    return makeStatus(StatusCode::unavailable,
-                      "the job's %s ranks are on several nodes (%s=%llu), "
-                      "but a world is limited to one; start the job on one "
-                      "node",
-                      sizeText.c_str(), names.localSize,
-                      static_cast<unsigned long long>(*localSize));
   info.launcher = names.launcher;
   info.rank = static_cast<uint32_t>(*rank);
   info.numRanks = static_cast<uint32_t>(*size);
   std::optional<uint64_t> local = parseNumber(var(names.localRank));
   info.localRank = static_cast<uint32_t>(local ? *local : *rank);
+  std::optional<uint64_t> localSize = parseNumber(var(names.localSize));
+  if (localSize && *localSize <= *size)
+    info.localSize = static_cast<uint32_t>(*localSize);
   return Status::success();
 }
 
@@ -127,6 +122,7 @@ static const LauncherNames *findLauncher(const EnvLookup &var) {
 
 Expected<LaunchInfo> iris::rt::readLaunch(const EnvLookup &var) {
   LaunchInfo info;
+  info.node = var("IRIS_NODE");
   const LauncherNames *names = findLauncher(var);
   if (!names) {
     info.job = "alone:" + std::to_string(::getpid());
@@ -135,6 +131,7 @@ Expected<LaunchInfo> iris::rt::readLaunch(const EnvLookup &var) {
   IRISRT_RETURN_IF_ERROR(readRank(*names, var, info));
   info.job = names->jobOf(var);
   IRISRT_RETURN_IF_ERROR(readToken(var, info));
+  info.address = var("IRIS_RENDEZVOUS_ADDRESS");
   std::optional<uint64_t> notice = parseNumber(var("IRIS_NOTICE_FD"));
   if (names->hasNotices && notice && *notice <= INT_MAX)
     info.noticeFd = static_cast<int>(*notice);

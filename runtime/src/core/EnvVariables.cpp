@@ -249,6 +249,12 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         "$XDG_RUNTIME_DIR/iris, /tmp/iris-UID, rendezvous in the cache",
         "Directory of the sockets by which ranks find each other.", true},
        set<&Env::rendezvousDirs_, parseDirectories>},
+      {{"IRIS_RENDEZVOUS_ADDRESS", "HOST:PORT of rank 0", "none",
+        "Where the ranks of a job on several machines find each other; the "
+        "same on all ranks.",
+        false}},
+      {{"IRIS_NODE", "text", "the machine and its mount namespace",
+        "Name of this rank's node; ranks of one node share memory.", false}},
       {{"IRIS_RANK", "number", launcher, "This rank.", false}},
       {{"IRIS_WORLD_SIZE", "number", launcher, "Ranks of the world.", false}},
       {{"IRIS_LOCAL_RANK", "number", "IRIS_RANK",
@@ -260,7 +266,9 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         "run at the same time.",
         false}},
       {{"IRIS_TOKEN", "1 to 16 hexadecimal digits", "none",
-        "Secret of the job; a rank without it is refused.", false}},
+        "Secret of the job; a rank without it is refused. A job on several "
+        "machines needs one.",
+        false}},
       {{"IRIS_NOTICE_FD", "file descriptor", launcher,
         "Socket on which the launcher reports ranks that failed.", false}},
       {{"OMPI_COMM_WORLD_RANK", "number", launcher, "Rank, by Open MPI.",

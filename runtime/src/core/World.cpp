@@ -60,6 +60,13 @@ Expected<std::unique_ptr<World>> World::create(const WorldOptions &options) {
     return makeStatus(StatusCode::invalidArgument,
                       "rank %u of %u; expected at most %d ranks", launch.rank,
                       launch.numRanks, IRISRT_MAX_RANKS);
+  if (launch.localSize != 0 && launch.localSize < launch.numRanks)
+    return makeStatus(StatusCode::unavailable,
+                      "the job's %u ranks are on several nodes (%u on this "
+                      "one), but a world is limited to one; create an "
+                      "iris::rt::Job, whose nodes have a world each, or start "
+                      "the job on one node",
+                      launch.numRanks, launch.localSize);
   launch.job +=
       "/" + (options.name.empty() ? nextWorldName(launch) : options.name);
 

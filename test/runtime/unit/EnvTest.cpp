@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "iris/rt/Env.h"
+#include "iris/rt/World.h"
 
 #include <gtest/gtest.h>
 
@@ -157,14 +158,22 @@ TEST(Env, WrongRanksAreErrors) {
   }
 }
 
-TEST(Env, JobsOfSeveralNodesAreRefused) {
-  std::map<std::string, std::string> variables = {
-      {"RANK", "2"}, {"WORLD_SIZE", "4"}, {"LOCAL_WORLD_SIZE", "2"}};
-  Status status = envOf(variables).launch().status();
+TEST(Env, JobsOfSeveralNodes) {
+  Env env = envOf({{"RANK", "2"},
+                   {"WORLD_SIZE", "4"},
+                   {"LOCAL_WORLD_SIZE", "2"},
+                   {"IRIS_RENDEZVOUS_ADDRESS", "node0:29400"},
+                   {"IRIS_NODE", "a"}});
+  ASSERT_TRUE(env.launch().ok());
+  EXPECT_EQ(env.launch()->localSize, 2u);
+  EXPECT_EQ(env.launch()->address, "node0:29400");
+  EXPECT_EQ(env.launch()->node, "a");
+  // A world is limited to one node.
+  WorldOptions options;
+  options.launch = *env.launch();
+  Status status = World::create(options).status();
   EXPECT_EQ(status.code(), StatusCode::unavailable);
   EXPECT_NE(status.message().find("several nodes"), std::string::npos);
-  variables["LOCAL_WORLD_SIZE"] = "4";
-  EXPECT_TRUE(envOf(variables).launch().ok());
 }
 
 TEST(Env, Values) {

@@ -38,11 +38,33 @@ TEST(Messages, RoundTrip) {
 
   Hello hello;
   hello.numRanks = 8;
-  hello.token = 42;
+  hello.pid = 7;
+  hello.jobTag = 42;
+  hello.nonce = {43, 44};
+  hello.proof = 45;
   Expected<Hello> decoded = decodeHello(encodeHello(hello));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->numRanks, 8u);
-  EXPECT_EQ(decoded->token, 42u);
+  EXPECT_EQ(decoded->pid, 7u);
+  EXPECT_EQ(decoded->jobTag, 42u);
+  EXPECT_EQ(decoded->nonce, hello.nonce);
+  EXPECT_EQ(decoded->proof, 45u);
+  EXPECT_EQ(encodeHello(hello).size(), helloBytes);
+
+  Expected<Challenge> challenge =
+      decodeChallenge(encodeChallenge({9, {10, 11}}));
+  ASSERT_TRUE(challenge.ok());
+  EXPECT_EQ(challenge->pid, 9u);
+  EXPECT_EQ(challenge->nonce[1], 11u);
+  Expected<uint64_t> proof = decodeProof(encodeProof(12));
+  ASSERT_TRUE(proof.ok());
+  EXPECT_EQ(*proof, 12u);
+  for (size_t size : {0u, 7u, 23u, 25u, 47u, 49u}) {
+    std::vector<uint8_t> other(size);
+    EXPECT_FALSE(decodeChallenge(other).ok());
+    EXPECT_FALSE(decodeProof(other).ok());
+    EXPECT_FALSE(decodeHello(other).ok());
+  }
 
   std::vector<std::vector<uint8_t>> parts = {{1}, {}, {2, 3}};
   Expected<std::vector<std::vector<uint8_t>>> gathered =

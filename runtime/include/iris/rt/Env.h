@@ -48,11 +48,18 @@ struct LaunchInfo {
   uint32_t numRanks = 1;
   /// The device index of this rank on the node.
   uint32_t localRank = 0;
+  /// The job's ranks on this rank's node; 0: the launcher does not tell.
+  uint32_t localSize = 0;
   /// Equal on all ranks of the job, and unique among the concurrent jobs on
   /// this machine.
   std::string job;
   /// A secret shared by the job; 0 if the launcher sets none.
   uint64_t token = 0;
+  /// "HOST:PORT" of rank 0, if the ranks may be on several machines
+  /// (IRIS_RENDEZVOUS_ADDRESS); empty: all of them are on this one.
+  std::string address;
+  /// The name of this rank's node (IRIS_NODE); empty: this machine.
+  std::string node;
   /// A socket on which the launcher reports that a rank has ended or was
   /// stopped (bootstrap/LauncherNotice.h); -1: none.
   int noticeFd = -1;
@@ -79,9 +86,10 @@ public:
 
   /// \return rank, size and job, or an error if the variables contradict each
   ///   other. Searched in this order: IRIS_RANK, IRIS_WORLD_SIZE, IRIS_JOB
-  ///   (IRIS_LOCAL_RANK, IRIS_TOKEN, IRIS_NOTICE_FD); OMPI_COMM_WORLD_*; RANK,
-  ///   WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID;
-  ///   SLURM_*
+  ///   (IRIS_LOCAL_RANK, IRIS_LOCAL_SIZE, IRIS_NOTICE_FD); OMPI_COMM_WORLD_*;
+  ///   RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT,
+  ///   TORCHELASTIC_RUN_ID; SLURM_*. With any of them IRIS_TOKEN,
+  ///   IRIS_RENDEZVOUS_ADDRESS, IRIS_NODE
   const Expected<LaunchInfo> &launch() const { return launch_; }
 
   /// \return IRIS_LOG: off, error, warning, info or debug

@@ -11,7 +11,7 @@ iris_packages=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev
   zlib1g-dev libzstd-dev
   # runtime
-  nlohmann-json3-dev libxxhash-dev
+  nlohmann-json3-dev libxxhash-dev libucx-dev
   # tests
   libgtest-dev python3 python3-numpy
 )

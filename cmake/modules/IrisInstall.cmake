@@ -25,6 +25,11 @@ if(TARGET iris_rt)
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 
+# Found by libiris_rt, which is in the same folder.
+if(TARGET iris_ucx)
+  install(TARGETS iris_ucx LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
+
 if(TARGET iris_nccl)
   set(_nccl_dir "${CMAKE_INSTALL_LIBDIR}/iris-nccl")
   install(TARGETS iris_nccl iris_rccl LIBRARY DESTINATION "${_nccl_dir}")

@@ -145,6 +145,9 @@ public:
   ///   communicators; none: the first of cuda, hip and host that this process
   ///   can use
   std::optional<DeviceKind> ncclDevice() const { return ncclDevice_; }
+  /// \return IRIS_INTERNODE_LIBRARY: the library that moves bytes between
+  ///   nodes; may be empty. Always absolute
+  const std::string &interNodeLibrary() const { return interNodeLibrary_; }
   /// \return IRIS_REFUSE_HOST_CODE=1: never execute a package's host image or
   ///   @main
   bool refuseHostCode() const { return refuseHostCode_; }
@@ -176,7 +179,7 @@ private:
   LogLevel logLevel_ = LogLevel::warning;
   std::vector<std::string> rendezvousDirs_;
   std::string compiler_, emulator_, warning_, searchPath_, cacheDir_, imageDir_,
-      matmulTable_, costModel_, ncclLibrary_, ncclKernelDir_;
+      matmulTable_, costModel_, ncclLibrary_, ncclKernelDir_, interNodeLibrary_;
   bool checkCollectives_ = false, refuseHostCode_ = false, ncclIsOff_ = false;
   std::optional<DeviceKind> ncclDevice_;
   std::optional<TuneLevel> tune_;

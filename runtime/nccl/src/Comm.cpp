@@ -3,6 +3,7 @@
 #include "Comm.h"
 
 #include "iris/rt/Env.h"
+#include "iris/rt/Job.h"
 
 #include <algorithm>
 
@@ -92,6 +93,31 @@ static Status enablePeerAccess(World &world, const std::string &job) {
   return Status::success();
 }
 
+/// Joins the ranks at the address, to find out which nodes they are on.
+/// \return what the world of this rank's node is created from
+static Expected<LaunchInfo> meet(const WorldOptions &world) {
+  JobOptions options;
+  options.launch = *world.launch;
+  options.name = world.name;
+  options.joinLimit = world.joinLimit;
+  options.collectiveLimit = world.collectiveLimit;
+  options.cancelled = world.cancelled;
+  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Job> job, Job::create(options));
+  if (job->numNodes() != 1) {
+    std::string nodes;
+    for (uint32_t node = 0; node < job->numNodes(); ++node)
+      nodes +=
+          (node == 0 ? "" : ", ") + std::to_string(job->ranksOf(node).size());
+    job->destroy().ignore("the communicator fails in any case");
+    return makeStatus(StatusCode::failedPrecondition,
+                      "the communicator's ranks are on %u nodes (with %s "
+                      "ranks); Iris' collectives expect all of them on one",
+                      job->numNodes(), nodes.c_str());
+  }
+  IRISRT_RETURN_IF_ERROR(job->destroy());
+  return job->nodeLaunch();
+}
+
 Status ncclComm::open() {
   const Env &env = Env::get();
   WorldOptions world;
@@ -102,6 +128,9 @@ Status ncclComm::open() {
   launch.localRank = options.rank;
   launch.job = options.secret.job();
   launch.token = options.secret.token();
+  launch.address = options.address;
+  if (env.launch().ok())
+    launch.node = env.launch()->node;
   world.launch = launch;
   world.name = "comm";
   world.device = options.device;
@@ -114,7 +143,13 @@ Status ncclComm::open() {
   world.cancelled = &cancelled_;
 
   std::lock_guard<std::mutex> running(runMutex_);
-  Expected<Session> session = Session::open(world);
+  auto join = [&]() -> Expected<Session> {
+    if (!options.address.empty()) {
+      IRISRT_ASSIGN_OR_RETURN(world.launch, meet(world));
+    }
+    return Session::open(world);
+  };
+  Expected<Session> session = join();
   std::lock_guard<std::mutex> lock(mutex_);
   if (!session.ok()) {
     openError_ = session.status();

@@ -25,6 +25,8 @@ namespace iris::nccl {
 struct CommOptions {
   uint32_t rank = 0, numRanks = 1;
   Secret secret;
+  /// See IdContents::address.
+  std::string address;
   rt::DeviceSpec device;
   int deviceIndex = 0;
   /// Whether calls return when their work is enqueued. Otherwise they return

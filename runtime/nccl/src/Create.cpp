@@ -7,6 +7,7 @@
 #include "RealLibrary.h"
 
 #include "iris-c/RuntimeABI.h"
+#include "iris/rt/Job.h"
 
 #include <algorithm>
 
@@ -72,25 +73,29 @@ static ncclResult_t create(const char *function, ncclComm_t *out,
   return submit(function, std::move(task));
 }
 
-/// The secret of a communicator that is created from ids.
-static Expected<Secret> readIds(const ncclUniqueId *ids, int count,
-                                const RealLibrary *real) {
+/// The secret of a communicator that is created from ids, and the address of
+/// the first of them.
+static Expected<IdContents> readIds(const ncclUniqueId *ids, int count,
+                                    const RealLibrary *real) {
   IRISRT_RETURN_IF_ERROR(checkPointer(ids, "commId"));
   if (count < 1)
     return makeStatus(StatusCode::invalidArgument,
                       "%d unique ids; expected at least one", count);
-  Secret secret;
+  IdContents contents;
   std::string jobs;
   for (int i = 0; i < count; ++i) {
-    Expected<Secret> next = real ? hashId(ids[i]) : readId(ids[i]);
+    Expected<IdContents> next =
+        real ? IdContents{hashId(ids[i]), ""} : readId(ids[i]);
     if (!next.ok())
       return next.status();
     if (i == 0)
-      secret = *next;
+      contents = *next;
     else
-      jobs += next->job();
+      jobs += next->secret.job();
   }
-  return count == 1 ? secret : secret.derive(jobs);
+  if (count != 1)
+    contents.secret = contents.secret.derive(jobs);
+  return contents;
 }
 
 static ncclResult_t initRank(const char *function, ncclComm_t *out,
@@ -103,16 +108,17 @@ static ncclResult_t initRank(const char *function, ncclComm_t *out,
   Expected<const RealLibrary *> real = RealLibrary::find();
   if (!real.ok())
     return reject(function, real.status());
-  Expected<Secret> secret = readIds(ids, numIds, *real);
-  if (!secret.ok())
-    return reject(function, secret.status());
+  Expected<IdContents> contents = readIds(ids, numIds, *real);
+  if (!contents.ok())
+    return reject(function, contents.status());
   Expected<CommOptions> options = optionsFor(numRanks, rank, config);
   if (*real && options.status().code() == StatusCode::failedPrecondition)
     return (*real)->create(out, numRanks, rank, numIds, ids, config,
                            options.status().message().c_str());
   if (!options.ok())
     return reject(function, options.status());
-  options->secret = *secret;
+  options->secret = contents->secret;
+  options->address = contents->address;
   return create(function, out, *options);
 }
 
@@ -126,8 +132,12 @@ ncclResult_t api::ncclGetUniqueId(ncclUniqueId *id) {
     return (*real)->ncclGetUniqueId(id);
   auto make = [&]() -> Status {
     IRISRT_RETURN_IF_ERROR(checkPointer(id, "uniqueId"));
-    IRISRT_ASSIGN_OR_RETURN(Secret secret, Secret::make());
-    IRISRT_ASSIGN_OR_RETURN(*id, makeId(secret));
+    IdContents contents;
+    IRISRT_ASSIGN_OR_RETURN(contents.secret, Secret::make());
+    if (const std::string &host = Env::get().nodeAddress(); !host.empty()) {
+      IRISRT_ASSIGN_OR_RETURN(contents.address, Job::reserveAddress(host));
+    }
+    IRISRT_ASSIGN_OR_RETURN(*id, makeId(contents));
     return Status::success();
   };
   return finish(function, make());

@@ -67,13 +67,13 @@ struct IdLayout {
   uint32_t user;
   uint64_t machine;
   Secret secret;
-  uint64_t check; ///< of all of the above
-  char reserved[72];
+  uint64_t check;   ///< of all of the above, and the address
+  char address[72]; ///< with a final 0
 };
 static_assert(sizeof(IdLayout) == sizeof(ncclUniqueId));
 } // namespace
 
-static constexpr char idMagic[12] = "iris-nccl-1";
+static constexpr char idMagic[12] = "iris-nccl-2";
 
 /// A number of this machine since it was started; the same in its containers.
 static Expected<uint64_t> machineNumber() {
@@ -91,16 +91,24 @@ static Expected<uint64_t> machineNumber() {
 }
 
 static uint64_t checkOf(const IdLayout &layout) {
-  return hash(1, std::string_view(reinterpret_cast<const char *>(&layout),
-                                  offsetof(IdLayout, check)));
+  const uint64_t above =
+      hash(1, std::string_view(reinterpret_cast<const char *>(&layout),
+                               offsetof(IdLayout, check)));
+  return hash(above, std::string_view(layout.address, sizeof(layout.address)));
 }
 
-Expected<ncclUniqueId> iris::nccl::makeId(const Secret &secret) {
+Expected<ncclUniqueId> iris::nccl::makeId(const IdContents &contents) {
   IdLayout layout = {};
+  if (contents.address.size() >= sizeof(layout.address))
+    return makeStatus(StatusCode::invalidArgument,
+                      "'%s' is longer than the %zu characters of an address "
+                      "in a unique id; set IRIS_NODE_ADDRESS to an IP address",
+                      contents.address.c_str(), sizeof(layout.address) - 1);
+  std::memcpy(layout.address, contents.address.data(), contents.address.size());
   std::memcpy(layout.magic, idMagic, sizeof(idMagic));
   layout.user = ::getuid();
   IRISRT_ASSIGN_OR_RETURN(layout.machine, machineNumber());
-  layout.secret = secret;
+  layout.secret = contents.secret;
   layout.check = checkOf(layout);
   ncclUniqueId id;
   std::memcpy(&id, &layout, sizeof(id));
@@ -111,7 +119,7 @@ Secret iris::nccl::hashId(const ncclUniqueId &id) {
   return Secret().derive(std::string_view(id.internal, sizeof(id.internal)));
 }
 
-Expected<Secret> iris::nccl::readId(const ncclUniqueId &id) {
+Expected<IdContents> iris::nccl::readId(const ncclUniqueId &id) {
   IdLayout layout;
   std::memcpy(static_cast<void *>(&layout), &id, sizeof(layout));
   if (std::memcmp(layout.magic, idMagic, sizeof(idMagic)) != 0 ||
@@ -119,15 +127,22 @@ Expected<Secret> iris::nccl::readId(const ncclUniqueId &id) {
     return Status(StatusCode::invalidArgument,
                   "the unique id is damaged or another library's; expected one "
                   "of this library's ncclGetUniqueId, unchanged");
+  IdContents contents;
+  contents.secret = layout.secret;
+  layout.address[sizeof(layout.address) - 1] = 0;
+  contents.address = layout.address;
+  if (!contents.address.empty())
+    return contents; // the ranks find out which of them share memory
   IRISRT_ASSIGN_OR_RETURN(uint64_t machine, machineNumber());
   if (layout.machine != machine)
     return Status(StatusCode::failedPrecondition,
-                  "the unique id was made on another machine; Iris expects all "
-                  "ranks of a communicator on one machine");
+                  "the unique id was made on another machine, for ranks on "
+                  "that one; set IRIS_NODE_ADDRESS where ncclGetUniqueId is "
+                  "called to make ids for several machines");
   if (layout.user != ::getuid())
     return makeStatus(StatusCode::failedPrecondition,
                       "the unique id was made by user %u, this process belongs "
                       "to user %u; expected one user",
                       layout.user, ::getuid());
-  return layout.secret;
+  return contents;
 }

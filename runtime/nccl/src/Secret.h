@@ -32,18 +32,26 @@ struct Secret {
   uint64_t token() const { return words[2]; }
 };
 
-/// Makes an id that carries a secret, for processes of this user on this
-/// machine.
-rt::Expected<ncclUniqueId> makeId(const Secret &secret);
+/// What an ncclUniqueId carries.
+struct IdContents {
+  Secret secret;
+  /// Where rank 0 listens, "host:port"; empty: all ranks are processes of this
+  /// user on this machine.
+  std::string address;
+};
+
+/// Makes an id.
+/// \retval invalidArgument the address is too long
+rt::Expected<ncclUniqueId> makeId(const IdContents &contents);
 
 /// The secret of an id that another library made: a hash of its bytes, which
 /// are one.
 Secret hashId(const ncclUniqueId &id);
 
-/// Reads the secret of an id.
+/// Reads an id.
 /// \retval invalidArgument it is no id of this library
 /// \retval failedPrecondition it was made on another machine or by another user
-rt::Expected<Secret> readId(const ncclUniqueId &id);
+rt::Expected<IdContents> readId(const ncclUniqueId &id);
 
 } // namespace iris::nccl
 

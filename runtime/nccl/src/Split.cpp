@@ -24,6 +24,7 @@ checkParent(ncclComm_t handle, ncclComm_t *child, const ncclConfig_t *config) {
 static Expected<CommOptions> childOptions(const ncclComm &parent,
                                           const ncclConfig_t *config) {
   CommOptions options = parent.options;
+  options.address.clear(); // the parent's ranks are on one node
   IRISRT_ASSIGN_OR_RETURN(options.isBlocking,
                           readBlocking(config, parent.options.isBlocking));
   return options;

@@ -255,6 +255,11 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         false}},
       {{"IRIS_NODE", "text", "the machine and its mount namespace",
         "Name of this rank's node; ranks of one node share memory.", false}},
+      {{"IRIS_NODE_ADDRESS", "host name or IP address", "none",
+        "Address of this machine for others; with it, unique ids of "
+        "libiris_nccl are for ranks on several machines.",
+        false},
+       set<&Env::nodeAddress_, parsePath>},
       {{"IRIS_INTERNODE_LIBRARY", "absolute path",
         "libiris_ucx.so beside the library",
         "The library that moves bytes between nodes.", true},

@@ -145,6 +145,10 @@ public:
   ///   communicators; none: the first of cuda, hip and host that this process
   ///   can use
   std::optional<DeviceKind> ncclDevice() const { return ncclDevice_; }
+  /// \return IRIS_NODE_ADDRESS: a host name or IP address of this machine, by
+  ///   which other machines reach it; empty: unique ids of libiris_nccl are for
+  ///   this machine alone
+  const std::string &nodeAddress() const { return nodeAddress_; }
   /// \return IRIS_INTERNODE_LIBRARY: the library that moves bytes between
   ///   nodes; may be empty. Always absolute
   const std::string &interNodeLibrary() const { return interNodeLibrary_; }
@@ -179,7 +183,8 @@ private:
   LogLevel logLevel_ = LogLevel::warning;
   std::vector<std::string> rendezvousDirs_;
   std::string compiler_, emulator_, warning_, searchPath_, cacheDir_, imageDir_,
-      matmulTable_, costModel_, ncclLibrary_, ncclKernelDir_, interNodeLibrary_;
+      matmulTable_, costModel_, ncclLibrary_, ncclKernelDir_, nodeAddress_,
+      interNodeLibrary_;
   bool checkCollectives_ = false, refuseHostCode_ = false, ncclIsOff_ = false;
   std::optional<DeviceKind> ncclDevice_;
   std::optional<TuneLevel> tune_;

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Emulator.h - Executes code objects of AMD GPUs -----------*- C++ -*-===//
+//
+// Executes kernels instruction by instruction, with the waves of all workgroups
+// of all launches in an order that a seed determines. It says nothing about
+// speed. See docs/internals/emulator.md.
+#ifndef IRIS_EMULATOR_EMULATOR_H
+#define IRIS_EMULATOR_EMULATOR_H
+
+#include "iris/Emulator/CodeObject.h"
+#include "iris/Emulator/Memory.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <array>
+#include <map>
+#include <memory>
+
+namespace mlir::iris::emulator {
+
+using Dimensions = std::array<uint32_t, 3>;
+
+/// A kernel on a device.
+struct Launch {
+  const CodeObject *code = nullptr;
+  const Kernel *kernel = nullptr;
+  /// Workgroups, and threads of each.
+  Dimensions groups{1, 1, 1}, threads{1, 1, 1};
+  /// All arguments as the kernel expects them in memory: see packArguments.
+  std::vector<uint8_t> arguments;
+  /// LDS of a workgroup beyond what the kernel has.
+  uint32_t extraLdsBytes = 0;
+  /// Launches of one queue run one after the other.
+  unsigned queue = 0;
+};
+
+/// The order in which waves run.
+enum class Schedule {
+  /// A random wave for a random number of instructions.
+  Random,
+  /// Each wave for one instruction.
+  RoundRobin,
+  /// Each wave as far as it can go without others, in random order.
+  Ahead,
+  /// As before, where some waves only run if no other one can.
+  Behind,
+};
+
+struct RunOptions {
+  Schedule schedule = Schedule::Random;
+  uint64_t seed = 0;
+  /// Instructions of all waves together.
+  uint64_t budget = uint64_t(1) << 40;
+  /// Workgroups of a launch that are on the device at the same time.
+  unsigned residentGroups = 1024;
+};
+
+struct RunStatistics {
+  uint64_t instructions = 0;
+  /// Executions of each mnemonic.
+  std::map<std::string, uint64_t> executions;
+};
+
+/// The argument block: `values` for the arguments that are not hidden, in
+/// order, each of the argument's size; the hidden ones from the launch.
+llvm::Expected<std::vector<uint8_t>>
+packArguments(const Kernel &kernel, llvm::ArrayRef<std::vector<uint8_t>> values,
+              const Launch &launch);
+
+/// Devices that execute launches. An error of a kernel (an access out of
+/// bounds, a missing wait, an instruction that the emulator does not know, a
+/// deadlock) says where; nothing can be executed after one.
+class Emulator {
+public:
+  /// Kernels access `memory`, which outlives the emulator.
+  Emulator(Memory &memory, const RunOptions &options);
+  ~Emulator();
+
+  /// Adds a launch, and returns its number. The code outlives the emulator.
+  llvm::Expected<unsigned> launch(Launch launch);
+  /// Executes about this many instructions, or less if all launches end before.
+  llvm::Error advance(uint64_t instructions);
+  /// Executes all launches to their end.
+  llvm::Error finish();
+  bool isDone(unsigned launch) const;
+  /// Whether all launches have ended.
+  bool isIdle() const;
+  RunStatistics getStatistics() const;
+
+private:
+  class Machine;
+  std::unique_ptr<Machine> machine;
+};
+
+/// The mnemonics that the emulator knows.
+std::vector<std::string> listInstructions();
+
+} // namespace mlir::iris::emulator
+
+#endif // IRIS_EMULATOR_EMULATOR_H

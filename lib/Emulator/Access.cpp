@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Access.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir::iris::emulator;
+using llvm::Error;
+
+/// A raw buffer: the descriptor has the base in its first 48 bits, and the
+/// bytes in its third word. Offsets beyond them access nothing.
+static void computeBufferAddresses(Wave &wave, const Instruction &instruction,
+                                   LaneAddresses &result) {
+  const uint32_t *descriptor = wave.scalars + instruction.sources[1].index;
+  uint64_t base = descriptor[0] | uint64_t(descriptor[1] & 0xFFFF) << 32;
+  if (descriptor[1] >> 16) {
+    wave.fail("the emulator does not know buffers with a stride");
+    return;
+  }
+  uint32_t extra = readScalar<uint32_t>(wave, instruction.sources[3]);
+  uint64_t size = descriptor[2] > extra ? descriptor[2] - extra : 0;
+  uint64_t active = 0;
+  const uint32_t *offsets = instruction.sources[0].kind == Operand::Vector
+                                ? wave.row(instruction.sources[0].index)
+                                : nullptr;
+  forLanes(wave.exec(), [&](unsigned lane) {
+    uint32_t offset =
+        uint32_t(instruction.offset) + (offsets ? offsets[lane] : 0);
+    result.addresses[lane] = base + extra + offset;
+    result.available[lane] = offset < size ? size - offset : 0;
+    active |= uint64_t(1) << lane;
+  });
+  result.active = active;
+}
+
+void mlir::iris::emulator::computeAddresses(Wave &wave,
+                                            const Instruction &instruction,
+                                            LaneAddresses &result) {
+  result.active = wave.exec();
+  Space space = instruction.space;
+  if (space == Space::Buffer) {
+    computeBufferAddresses(wave, instruction, result);
+    return;
+  }
+  const Operand &address = instruction.sources[0];
+  const Operand &base = instruction.sources[1];
+  uint64_t shared = uint64_t(instruction.offset);
+  if (base.kind != Operand::None)
+    shared += space == Space::Scratch ? readScalar<uint32_t>(wave, base)
+                                      : readScalar<uint64_t>(wave, base);
+  if (address.kind == Operand::None) {
+    std::fill_n(result.addresses, kLanes, shared);
+    return;
+  }
+  const uint32_t *low = wave.row(address.index);
+  if (address.count == 1) {
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      result.addresses[lane] = shared + low[lane];
+    return;
+  }
+  const uint32_t *high = wave.row(address.index + 1);
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    result.addresses[lane] = shared + (low[lane] | uint64_t(high[lane]) << 32);
+}
+
+uint8_t *mlir::iris::emulator::resolve(Wave &wave,
+                                       const Instruction &instruction,
+                                       unsigned lane, uint64_t address,
+                                       unsigned bytes, bool isStore) {
+  Space space = instruction.space;
+  if (space == Space::Flat) {
+    uint32_t aperture = uint32_t(address >> 32);
+    if (aperture == kSharedAperture) {
+      std::vector<uint8_t> &lds = wave.group.lds;
+      uint32_t offset = uint32_t(address);
+      if (offset <= lds.size() && bytes <= lds.size() - offset)
+        return lds.data() + offset;
+      wave.fail(
+          llvm::formatv("lane {0} accesses {1} bytes at {2} of LDS, which "
+                        "has {3} bytes",
+                        lane, bytes, offset, lds.size()));
+      return nullptr;
+    }
+    if (aperture == kPrivateAperture)
+      space = Space::Scratch;
+  }
+  if (space == Space::Scratch) {
+    uint32_t offset = uint32_t(address);
+    if (offset <= wave.scratchBytes && bytes <= wave.scratchBytes - offset)
+      return wave.scratch.data() + uint64_t(lane) * wave.scratchBytes + offset;
+    wave.fail(llvm::formatv("lane {0} accesses {1} bytes at {2} of scratch, "
+                            "which has {3} bytes for each lane",
+                            lane, bytes, offset, wave.scratchBytes));
+    return nullptr;
+  }
+  if (wave.machine.memory.contains(address, bytes, isStore))
+    return reinterpret_cast<uint8_t *>(address);
+  wave.fail(llvm::formatv(
+      "lane {0} {1} {2} bytes at {3}", lane, isStore ? "stores" : "loads",
+      bytes, wave.machine.memory.describe(address, bytes, isStore)));
+  return nullptr;
+}
+
+Error mlir::iris::emulator::buildAccess(InstructionBuilder &builder,
+                                        Space space, int result,
+                                        unsigned resultWords, int address,
+                                        int data, unsigned dataWords,
+                                        int base) {
+  Instruction &instruction = builder.instruction;
+  const ParsedInstruction &parsed = builder.parsed;
+  instruction.space = space;
+  instruction.offset = parsed.getNumber("offset", 0);
+  if (parsed.has("tfe") || parsed.has("gds") || parsed.has("idxen"))
+    return builder.error("the emulator does not know all modifiers");
+  if (result >= 0) {
+    if (Error error = builder.result(result, instruction.result,
+                                     {resultWords, 32, false}))
+      return error;
+    // Loads of one order may write a register after each other.
+    --instruction.numRanges;
+  }
+  Operand &vector = instruction.sources[0];
+  if (!builder.isOff(address) &&
+      (space != Space::Buffer || parsed.has("offen"))) {
+    if (Error error = builder.source(address, vector, {1, 32, false}))
+      return error;
+    if (vector.kind != Operand::Vector)
+      return builder.error("the emulator expects addresses in vectors");
+  }
+  if (data >= 0) {
+    if (Error error = builder.source(data, instruction.sources[2],
+                                     {dataWords, 32, false}))
+      return error;
+    if (instruction.sources[2].kind != Operand::Vector)
+      return builder.error("the emulator expects data in vectors");
+  }
+  Operand &scalar = instruction.sources[1];
+  if (base >= 0 && !builder.isOff(base)) {
+    unsigned words = space == Space::Buffer    ? 4
+                     : space == Space::Scratch ? 1
+                                               : 2;
+    if (Error error = builder.source(base, scalar, {words, 32 * words, false}))
+      return error;
+  }
+  if (space == Space::Buffer) {
+    if (scalar.kind != Operand::Scalar)
+      return builder.error("the emulator expects a descriptor");
+    return builder.source(base + 1, instruction.sources[3], {1, 32, false});
+  }
+  if (space != Space::Scratch && scalar.kind == Operand::None &&
+      vector.count != 2)
+    return builder.error("the emulator expects addresses of two registers");
+  return Error::success();
+}
+
+void mlir::iris::emulator::issueAccess(Wave &wave,
+                                       const Instruction &instruction,
+                                       bool isLoad, unsigned resultWords) {
+  Counter counter = Counter::Load;
+  if (!isLoad &&
+      wave.execution.counters != irischips::WaitCounters::VectorAndScalar)
+    counter = Counter::Store;
+  llvm::SmallVector<RegisterRange, 1> registers;
+  if (resultWords)
+    registers.push_back({uint16_t(kFirstRowBit + instruction.result.index),
+                         uint16_t(resultWords)});
+  if (instruction.space == Space::Flat)
+    wave.outstanding.issueFlat(counter, instruction, registers);
+  else
+    wave.outstanding.issue(counter, Order::Vector, instruction, registers);
+}

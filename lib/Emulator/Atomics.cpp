@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Atomics.cpp - Vector atomics on memory -----------------------------===//
+//
+// Lanes access memory one after the other, from the first one on.
+#include "Access.h"
+#include "AtomicOps.h"
+
+using namespace mlir::iris::emulator;
+using llvm::Error;
+using llvm::StringRef;
+
+/// `detail`: whether the result is the value before.
+template <class T, class Combine>
+static void runAtomic(Wave &wave, const Instruction &instruction,
+                      const Combine &combine) {
+  constexpr unsigned words = sizeof(T) / 4;
+  LaneAddresses lanes;
+  computeAddresses(wave, instruction, lanes);
+  unsigned data = instruction.sources[2].index;
+  bool returns = instruction.detail;
+  bool comparesToo = instruction.detail2;
+  forLanes(lanes.active, [&](unsigned lane) {
+    if (instruction.space == Space::Buffer && lanes.available[lane] < sizeof(T))
+      return;
+    uint64_t address = lanes.addresses[lane];
+    if (address % sizeof(T)) {
+      wave.fail("lane " + llvm::Twine(lane) + " updates " +
+                llvm::Twine(unsigned(sizeof(T))) +
+                " bytes at an address that is not a multiple of them");
+      return;
+    }
+    uint8_t *memory =
+        resolve(wave, instruction, lane, address, sizeof(T), true);
+    if (!memory)
+      return;
+    T old;
+    std::memcpy(&old, memory, sizeof(T));
+    T compared = comparesToo ? readLane<T>(wave, data + words, lane) : T();
+    T updated = combine(old, readLane<T>(wave, data, lane), compared);
+    std::memcpy(memory, &updated, sizeof(T));
+    if (returns)
+      writeLane(wave, instruction.result.index, lane, old);
+  });
+  ++wave.machine.stores;
+  issueAccess(wave, instruction, returns, returns ? words : 0);
+}
+
+void mlir::iris::emulator::addAtomics(InstructionTable &table) {
+  forAtomics([&](StringRef old, StringRef name, bool compares, auto type,
+                 auto combine) {
+    using T = decltype(type);
+    using Combine = decltype(combine);
+    static Combine stateless = combine;
+    Handler run = [](Wave &wave, const Instruction &instruction) {
+      runAtomic<T>(wave, instruction, stateless);
+    };
+    constexpr unsigned words = sizeof(T) / 4;
+    unsigned dataWords = compares ? 2 * words : words;
+    for (auto [prefix, space] :
+         {std::pair<StringRef, Space>{"global_atomic_", Space::Global},
+          {"flat_atomic_", Space::Flat},
+          {"buffer_atomic_", Space::Buffer}}) {
+      auto build = [=, space = space](InstructionBuilder &builder) -> Error {
+        Instruction &instruction = builder.instruction;
+        instruction.run = run;
+        instruction.detail2 = compares;
+        if (space == Space::Buffer) {
+          if (Error error = builder.expectOperands(4))
+            return error;
+          instruction.detail =
+              builder.parsed.has("sc0") || builder.parsed.has("glc") ||
+              builder.parsed.getText("th").value_or("").contains("RETURN");
+          return buildAccess(builder, space, instruction.detail ? 0 : -1, words,
+                             1, 0, dataWords, 2);
+        }
+        unsigned least = space == Space::Flat ? 2 : 3;
+        instruction.detail = builder.numOperands() == least + 1;
+        if (Error error = builder.expectOperands(least + instruction.detail))
+          return error;
+        int first = int(instruction.detail);
+        return buildAccess(builder, space, first ? 0 : -1, words, first,
+                           first + 1, dataWords,
+                           space == Space::Flat ? -1 : first + 2);
+      };
+      if (!old.empty())
+        table.add((prefix + old).str(), build);
+      table.add((prefix + name).str(), build);
+    }
+  });
+}

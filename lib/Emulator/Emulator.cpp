@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Emulator.cpp - The schedule of waves -------------------------------===//
+#include "iris/Emulator/Emulator.h"
+#include "Decoder.h"
+#include "Dispatch.h"
+#include "Lines.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <random>
+
+using namespace mlir::iris::emulator;
+using llvm::Error;
+
+class Emulator::Machine {
+public:
+  Machine(Memory &memory, const RunOptions &options)
+      : state{memory}, options(options), random(options.seed) {}
+  ~Machine();
+
+  llvm::Expected<unsigned> launch(Launch launch);
+  Error advance(uint64_t instructions);
+  bool isDone(unsigned launch) const { return ended[launch]; }
+  bool isIdle() const { return groups.empty(); }
+  RunStatistics getStatistics() const;
+
+private:
+  Error prepare(const Launch &launch);
+  /// Starts launches whose predecessors have ended, and workgroups that fit.
+  void startWork();
+  /// Removes workgroups whose waves have all ended.
+  void retire();
+  void collectReady();
+  /// Lets waves run, each for a number of instructions.
+  Error turn();
+  Error runWave(Wave &wave, uint64_t count);
+  Error describe(const Wave &wave, const Instruction *instruction,
+                 const llvm::Twine &message) const;
+  std::string where(const Wave &wave) const;
+  std::string describeReady() const;
+  Error reportDeadlock() const;
+
+  MachineState state;
+  RunOptions options;
+  std::mt19937_64 random;
+  std::map<std::string, std::unique_ptr<Disassembler>> disassemblers;
+  std::map<const Kernel *, std::unique_ptr<Program>> programs;
+  std::vector<const CodeObject *> codes;
+  /// Launches do not move: waves refer to them.
+  std::deque<Launch> launches;
+  std::vector<std::unique_ptr<Dispatch>> dispatches;
+  std::vector<bool> ended;
+  std::vector<std::unique_ptr<Workgroup>> groups;
+  std::vector<Wave *> ready;
+  uint64_t executed = 0;
+};
+
+Emulator::Machine::~Machine() {
+  for (const CodeObject *code : codes)
+    state.memory.remove(code->getImage().data());
+}
+
+Error Emulator::Machine::prepare(const Launch &launch) {
+  const Kernel &kernel = *launch.kernel;
+  auto fail = [&](const llvm::Twine &message) {
+    return llvm::createStringError("kernel '" + kernel.name + "': " + message);
+  };
+  uint64_t numThreads = 1, numGroups = 1;
+  for (unsigned i = 0; i < 3; ++i) {
+    numThreads *= std::min<uint64_t>(launch.threads[i], 1 << 16);
+    numGroups *= std::min<uint64_t>(launch.groups[i], 1 << 20);
+  }
+  if (numThreads == 0 || numThreads > kernel.maxWorkgroupSize)
+    return fail("a workgroup of " + llvm::Twine(numThreads) +
+                " threads; expected 1 to " +
+                llvm::Twine(kernel.maxWorkgroupSize));
+  if (numGroups == 0)
+    return fail("no workgroups");
+  if (launch.arguments.size() != kernel.kernargBytes)
+    return fail("arguments of " + llvm::Twine(launch.arguments.size()) +
+                " bytes; expected " + llvm::Twine(kernel.kernargBytes));
+  const CodeObject &code = *launch.code;
+  std::unique_ptr<Disassembler> &disassembler =
+      disassemblers[code.getChip().str()];
+  if (!disassembler) {
+    auto created = Disassembler::create(code.getChip());
+    if (!created)
+      return created.takeError();
+    disassembler = std::move(*created);
+  }
+  std::unique_ptr<Program> &program = programs[&kernel];
+  if (!program)
+    program = std::make_unique<Program>(code, kernel, *disassembler);
+  if (!llvm::is_contained(codes, &code)) {
+    codes.push_back(&code);
+    state.memory.add(code.getImage().data(), code.getImage().size(),
+                     /*isWritable=*/false,
+                     ("the code of " + code.getName()).str());
+  }
+  return Error::success();
+}
+
+llvm::Expected<unsigned> Emulator::Machine::launch(Launch launch) {
+  if (Error error = prepare(launch))
+    return std::move(error);
+  launches.push_back(std::move(launch));
+  dispatches.emplace_back();
+  ended.push_back(false);
+  startWork();
+  return unsigned(launches.size() - 1);
+}
+
+void Emulator::Machine::startWork() {
+  std::vector<bool> isBusy;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const Launch &launch = launches[i];
+    isBusy.resize(std::max<size_t>(isBusy.size(), launch.queue + 1));
+    if (ended[i] || isBusy[launch.queue])
+      continue;
+    isBusy[launch.queue] = true;
+    std::unique_ptr<Dispatch> &dispatch = dispatches[i];
+    if (!dispatch)
+      dispatch = std::make_unique<Dispatch>(state, launch, unsigned(i),
+                                            *programs[launch.kernel]);
+    while (dispatch->hasMoreGroups() &&
+           dispatch->numRunning < options.residentGroups)
+      groups.push_back(dispatch->startGroup());
+  }
+}
+
+void Emulator::Machine::retire() {
+  bool changed = false;
+  llvm::erase_if(groups, [&](const std::unique_ptr<Workgroup> &group) {
+    if (group->numLive)
+      return false;
+    changed = true;
+    Dispatch &dispatch = *dispatches[group->launch];
+    if (--dispatch.numRunning == 0 && !dispatch.hasMoreGroups()) {
+      ended[group->launch] = true;
+      dispatches[group->launch].reset();
+    }
+    return true;
+  });
+  if (changed)
+    startWork();
+}
+
+void Emulator::Machine::collectReady() {
+  ready.clear();
+  for (const std::unique_ptr<Workgroup> &group : groups)
+    for (const std::unique_ptr<Wave> &wave : group->waves) {
+      if (wave->status == WaveStatus::AtBarrier &&
+          group->generation > wave->barrier)
+        wave->status = WaveStatus::Running;
+      if (wave->status == WaveStatus::Running)
+        ready.push_back(wave.get());
+    }
+}
+
+/// As far as a wave goes that never sleeps and waits for nothing.
+constexpr uint64_t kFar = 100000;
+
+Error Emulator::Machine::turn() {
+  collectReady();
+  if (ready.empty())
+    return reportDeadlock();
+  if (options.schedule != Schedule::RoundRobin)
+    std::shuffle(ready.begin(), ready.end(), random);
+  if (options.schedule == Schedule::Behind && ready.size() > 1) {
+    // With a new choice of the last ones each time, all would run equally: the
+    // order is that of a hash that changes seldom.
+    uint64_t epoch = executed >> 16;
+    llvm::sort(ready, [&](const Wave *a, const Wave *b) {
+      auto rank = [&](const Wave *wave) {
+        uint64_t key = (wave->group.launch * 131 + wave->group.ids[0]) * 131 +
+                       wave->number + epoch * 7919 + options.seed * 104729;
+        return (key ^ key >> 15) * 0x9E3779B97F4A7C15u;
+      };
+      return rank(a) < rank(b);
+    });
+    ready.resize((ready.size() + 1) / 2);
+  }
+  for (Wave *wave : ready) {
+    uint64_t count = 1;
+    if (options.schedule == Schedule::Random)
+      count = 1 + random() % 64;
+    else if (options.schedule != Schedule::RoundRobin)
+      count = kFar;
+    if (Error error = runWave(*wave, count))
+      return error;
+  }
+  return Error::success();
+}
+
+Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
+  Program &program = *programs[launches[wave.group.launch].kernel];
+  for (; count; --count) {
+    const Instruction *instruction = program.find(wave.position);
+    if (LLVM_UNLIKELY(!instruction)) {
+      auto decoded = program.decodeAt(wave.position);
+      if (!decoded)
+        return describe(wave, nullptr, llvm::toString(decoded.takeError()));
+      instruction = *decoded;
+    }
+    if (const Instruction *issuer = wave.outstanding.findPending(*instruction))
+      return describe(wave, instruction,
+                      "missing wait: it uses a register of '" + issuer->text +
+                          "'" + describeLine(program, issuer->position) +
+                          ", whose result has not been waited for");
+    wave.position += instruction->words;
+    ++instruction->executions;
+    ++executed;
+    ++state.ticks;
+    instruction->run(wave, *instruction);
+    if (wave.status != WaveStatus::Running) {
+      if (wave.status == WaveStatus::Failed)
+        return describe(wave, instruction, wave.error);
+      if (wave.status == WaveStatus::Yields)
+        wave.status = WaveStatus::Running;
+      return Error::success();
+    }
+  }
+  return Error::success();
+}
+
+std::string Emulator::Machine::where(const Wave &wave) const {
+  const Launch &launch = launches[wave.group.launch];
+  const uint32_t *ids = wave.group.ids;
+  return llvm::formatv("kernel '{0}', launch {1}, workgroup ({2}, {3}, {4}), "
+                       "wave {5}",
+                       launch.kernel->name, wave.group.launch, ids[0], ids[1],
+                       ids[2], wave.number);
+}
+
+Error Emulator::Machine::describe(const Wave &wave,
+                                  const Instruction *instruction,
+                                  const llvm::Twine &message) const {
+  uint32_t position = instruction ? instruction->position : wave.position;
+  std::string text = where(wave) + ": " + message.str();
+  text += llvm::formatv("\n  at {0:x} in {1}", uint64_t(position) * 4,
+                        wave.program.code.getName());
+  if (instruction)
+    text += ": " + instruction->text;
+  text += describeLine(wave.program, position);
+  return llvm::createStringError(text);
+}
+
+Error Emulator::Machine::reportDeadlock() const {
+  std::string text = "deadlock: every wave waits at a barrier";
+  unsigned count = 0;
+  for (const std::unique_ptr<Workgroup> &group : groups)
+    for (const std::unique_ptr<Wave> &wave : group->waves)
+      if (wave->status == WaveStatus::AtBarrier && ++count <= 8)
+        text += "\n  " + where(*wave) +
+                llvm::formatv(" at {0:x}", uint64_t(wave->position) * 4).str();
+  return llvm::createStringError(text);
+}
+
+std::string Emulator::Machine::describeReady() const {
+  std::string text;
+  for (const Wave *wave : llvm::ArrayRef(ready).take_front(8))
+    text += "\n  " + where(*wave) +
+            llvm::formatv(" at {0:x}", uint64_t(wave->position) * 4).str();
+  return text;
+}
+
+Error Emulator::Machine::advance(uint64_t instructions) {
+  uint64_t end = executed + std::min(instructions, ~uint64_t(0) - executed);
+  while (!groups.empty() && executed < end) {
+    if (Error error = turn())
+      return error;
+    retire();
+    if (executed > options.budget)
+      return llvm::createStringError(
+          llvm::formatv("no end after {0} instructions; these waves run:",
+                        executed)
+              .str() +
+          describeReady());
+  }
+  return Error::success();
+}
+
+RunStatistics Emulator::Machine::getStatistics() const {
+  RunStatistics statistics;
+  statistics.instructions = executed;
+  for (const auto &[kernel, program] : programs)
+    for (const Instruction &instruction : program->getInstructions())
+      statistics.executions[ParsedInstruction(instruction.text).name.str()] +=
+          instruction.executions;
+  return statistics;
+}
+
+Emulator::Emulator(Memory &memory, const RunOptions &options)
+    : machine(std::make_unique<Machine>(memory, options)) {}
+Emulator::~Emulator() = default;
+llvm::Expected<unsigned> Emulator::launch(Launch launch) {
+  return machine->launch(std::move(launch));
+}
+Error Emulator::advance(uint64_t instructions) {
+  return machine->advance(instructions);
+}
+Error Emulator::finish() { return machine->advance(~uint64_t(0)); }
+bool Emulator::isDone(unsigned launch) const { return machine->isDone(launch); }
+bool Emulator::isIdle() const { return machine->isIdle(); }
+RunStatistics Emulator::getStatistics() const {
+  return machine->getStatistics();
+}
+
+std::vector<std::string> mlir::iris::emulator::listInstructions() {
+  std::vector<std::string> names;
+  for (llvm::StringRef name : getInstructionTable().getNames())
+    names.push_back(name.str());
+  return names;
+}

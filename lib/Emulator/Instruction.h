@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Instruction.h - Decoded instructions ---------------------*- C++ -*-===//
+//
+// An instruction is decoded once, when it is first executed, to a function and
+// operands that need no further interpretation.
+#ifndef IRIS_EMULATOR_INSTRUCTION_H
+#define IRIS_EMULATOR_INSTRUCTION_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace mlir::iris::emulator {
+
+class Wave;
+struct Instruction;
+
+/// Where a vector memory access goes.
+enum class Space : uint8_t { Global, Flat, Scratch, Buffer };
+
+/// Lanes of a vector register. Waves of 32 lanes use the first half.
+constexpr unsigned kLanes = 64;
+
+/// Executes an instruction for all active lanes of a wave.
+using Handler = void (*)(Wave &, const Instruction &);
+
+/// Scalar registers, by the numbers of their encoding.
+enum ScalarRegister : unsigned {
+  kNumPlainScalars = 106,
+  kVcc = 106,
+  kTrapRegisters = 108,
+  /// Where writes to `null` go: trap registers that nothing reads.
+  kNull = 120,
+  kM0 = 124,
+  kExec = 126,
+  kNumScalars = 128,
+};
+
+/// The upper words of flat addresses in LDS and in scratch.
+constexpr uint32_t kSharedAperture = 0x10000, kPrivateAperture = 0x20000;
+
+/// Scratch rows of a wave behind its vector registers, for operands that are
+/// permuted or selected before the operation.
+constexpr unsigned kNumTemporaries = 12;
+
+/// A decoded operand.
+struct Operand {
+  enum Kind : uint8_t { None, Vector, Scalar, Constant, Scc };
+
+  Kind kind = None;
+  /// For f16 operands in a register: the upper half of it. For packed ones: the
+  /// half that the lower, and the upper, operation read.
+  bool isHigh = false, isHighForHigh = true;
+  /// Of floats: the absolute value, then the negated one. The latter also of
+  /// the upper of two packed operations.
+  bool isAbsolute = false, isNegated = false, isNegatedForHigh = false;
+  /// Registers.
+  uint8_t count = 1;
+  /// The first row or scalar register.
+  uint16_t index = 0;
+  /// Of a constant: bits, extended to what the operation reads.
+  uint64_t constant = 0;
+
+  bool hasModifiers() const { return isAbsolute || isNegated; }
+};
+
+/// Registers: first the scalar ones, then the rows.
+struct RegisterRange {
+  uint16_t first = 0, count = 0;
+};
+constexpr unsigned kFirstRowBit = kNumScalars;
+
+/// The parts of registers that an operation reads and writes (SDWA). A part has
+/// the shift in bits 0 to 4, the width in bits 8 to 13, and whether it is
+/// sign-extended in bit 16.
+struct Selection {
+  /// The registers; without a kind where there is nothing to select.
+  Operand sources[2], result;
+  uint32_t parts[2] = {0, 0}, resultPart = 0;
+  /// What becomes of the rest of the result's register.
+  enum Unused : uint8_t { Clear, SignExtend, Preserve } unused = Clear;
+};
+
+struct Instruction {
+  Handler run = nullptr;
+  /// Of the code that wraps `run` for DPP and SDWA.
+  Handler inner = nullptr;
+  Operand result, result2;
+  Operand sources[4];
+  /// Immediate, or byte offset of an access.
+  int64_t offset = 0;
+  /// What else the handler needs: see there.
+  uint32_t detail = 0, detail2 = 0;
+  /// For DPP: the lane that each lane reads, or -1, and the lanes that are
+  /// written.
+  std::shared_ptr<const std::array<int8_t, kLanes>> permutation;
+  uint64_t enabledLanes = ~uint64_t(0);
+  std::shared_ptr<const Selection> selection;
+  /// Multiplies float results by 2^x, then clamps them.
+  int8_t outputScale = 0;
+  bool clamps = false;
+  /// Of a 16-bit result: whether the other half of its register is kept.
+  bool keepsOtherHalf = false;
+  /// Words of the encoding.
+  uint8_t words = 1;
+  /// Of a memory access: the bytes of a lane, and where.
+  uint8_t accessBytes = 0;
+  Space space = Space::Global;
+  /// Registers of all operands.
+  uint8_t numRanges = 0;
+  RegisterRange ranges[8];
+  /// Executions.
+  mutable uint64_t executions = 0;
+  /// Position in the code, in words.
+  uint32_t position = 0;
+  std::string text;
+};
+
+} // namespace mlir::iris::emulator
+
+#endif // IRIS_EMULATOR_INSTRUCTION_H

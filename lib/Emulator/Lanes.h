@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Lanes.h - Handlers from functions of one lane ------------*- C++ -*-===//
+//
+//   lanes<F32(F32, F32)>([](float a, float b) { return a + b; })
+//
+// is the handler, and the types of the operands, of an instruction that adds.
+#ifndef IRIS_EMULATOR_LANES_H
+#define IRIS_EMULATOR_LANES_H
+
+#include "Types.h"
+#include <tuple>
+#include <utility>
+
+namespace mlir::iris::emulator {
+
+/// What an instruction does, and its operands in the order of the assembly.
+struct Semantics {
+  Handler run;
+  llvm::SmallVector<OperandType, 2> results;
+  llvm::SmallVector<OperandType, 4> sources;
+  /// The result is also the last source (v_fmac).
+  bool accumulates = false;
+};
+
+template <class Signature>
+struct LaneFunction;
+
+template <class Result, class... Sources>
+struct LaneFunction<Result(Sources...)> {
+  template <class Function, size_t... indices>
+  static void run(Wave &wave, const Instruction &instruction,
+                  const Function &function, std::index_sequence<indices...>) {
+    std::tuple<typename Sources::Source...> sources;
+    (std::get<indices>(sources).load(wave, instruction.sources[indices]), ...);
+    alignas(64) typename Result::Value values[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      values[lane] = function(std::get<indices>(sources)[lane]...);
+    Result::store(wave, instruction, instruction.result, values);
+  }
+
+  template <class Function, size_t... indices>
+  static void runWithMask(Wave &wave, const Instruction &instruction,
+                          const Function &function,
+                          std::index_sequence<indices...>) {
+    std::tuple<typename Sources::Source...> sources;
+    (std::get<indices>(sources).load(wave, instruction.sources[indices]), ...);
+    alignas(64) typename Result::Value values[kLanes];
+    uint8_t bits[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      values[lane] = function(std::get<indices>(sources)[lane]..., bits[lane]);
+    Result::store(wave, instruction, instruction.result, values);
+    Mask::store(wave, instruction, instruction.result2, bits);
+  }
+};
+
+template <class Signature>
+struct Describe;
+template <class Result, class... Sources>
+struct Describe<Result(Sources...)> {
+  static constexpr auto indices = std::index_sequence_for<Sources...>();
+  static Semantics semantics(Handler run) {
+    return {run, {Result::type}, {Sources::type...}};
+  }
+};
+
+/// A function of the values in one lane. It must be defined for all values.
+template <class Signature, class Function>
+Semantics lanes(Function function) {
+  // A function without captures has no state: this copy is code alone.
+  static Function stateless = function;
+  return Describe<Signature>::semantics(
+      [](Wave &wave, const Instruction &instruction) {
+        LaneFunction<Signature>::run(wave, instruction, stateless,
+                                     Describe<Signature>::indices);
+      });
+}
+
+/// As above, with a second result: a bit for each lane, which the function gets
+/// as its last parameter.
+template <class Signature, class Function>
+Semantics lanesWithMask(Function function) {
+  static Function stateless = function;
+  Semantics semantics = Describe<Signature>::semantics(
+      [](Wave &wave, const Instruction &instruction) {
+        LaneFunction<Signature>::runWithMask(wave, instruction, stateless,
+                                             Describe<Signature>::indices);
+      });
+  semantics.results.push_back(Mask::type);
+  return semantics;
+}
+
+/// As `lanes`, where the result is the last source.
+template <class Signature, class Function>
+Semantics accumulating(Function function) {
+  Semantics semantics = lanes<Signature>(function);
+  semantics.accumulates = true;
+  return semantics;
+}
+
+} // namespace mlir::iris::emulator
+
+#endif // IRIS_EMULATOR_LANES_H

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Program.h"
+#include "Decoder.h"
+
+using namespace mlir::iris::emulator;
+
+Program::Program(const CodeObject &code, const Kernel &kernel,
+                 Disassembler &disassembler)
+    : code(code), kernel(kernel), disassembler(disassembler),
+      table(code.getCodeEnd() / 4) {}
+
+llvm::Expected<const Instruction *> Program::decodeAt(uint32_t position) {
+  uint64_t begin = uint64_t(position) * 4;
+  if (begin < code.getCodeBegin() || begin >= code.getCodeEnd())
+    return llvm::createStringError(
+        "the program counter is outside of the code");
+  llvm::ArrayRef<uint8_t> bytes(code.getImage().data() + begin,
+                                code.getCodeEnd() - begin);
+  Disassembler::Text text =
+      disassembler.disassemble(bytes, addressOf(position));
+  if (text.bytes == 0)
+    return llvm::createStringError("there is no instruction of " +
+                                   code.getChip());
+  Instruction &instruction = instructions.emplace_back();
+  instruction.text = std::move(text.text);
+  instruction.words = text.bytes / 4;
+  instruction.position = position;
+  if (llvm::Error error = decode(instruction, bytes.take_front(text.bytes),
+                                 kernel, code.getExecution())) {
+    instructions.pop_back();
+    return std::move(error);
+  }
+  return table[position] = &instruction;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Program.h - The decoded instructions of a kernel ---------*- C++ -*-===//
+#ifndef IRIS_EMULATOR_PROGRAM_H
+#define IRIS_EMULATOR_PROGRAM_H
+
+#include "Disassembler.h"
+#include "Instruction.h"
+#include "iris/Emulator/CodeObject.h"
+#include <deque>
+#include <vector>
+
+namespace mlir::iris::emulator {
+
+/// Decodes instructions when they are first executed. Positions are words from
+/// the start of the image.
+class Program {
+public:
+  Program(const CodeObject &code, const Kernel &kernel,
+          Disassembler &disassembler);
+
+  /// The instruction there, or null if it is not decoded.
+  const Instruction *find(uint32_t position) const {
+    return position < table.size() ? table[position] : nullptr;
+  }
+  llvm::Expected<const Instruction *> decodeAt(uint32_t position);
+
+  /// The address of a position.
+  uint64_t addressOf(uint32_t position) const {
+    return reinterpret_cast<uintptr_t>(code.getImage().data()) +
+           uint64_t(position) * 4;
+  }
+
+  const std::deque<Instruction> &getInstructions() const {
+    return instructions;
+  }
+
+  const CodeObject &code;
+  const Kernel &kernel;
+
+private:
+  Disassembler &disassembler;
+  std::vector<const Instruction *> table;
+  std::deque<Instruction> instructions;
+};
+
+} // namespace mlir::iris::emulator
+
+#endif // IRIS_EMULATOR_PROGRAM_H

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SharedMemory.cpp - LDS, and exchanges through its crossbar ---------===//
+//
+// Operands: the address (source 0), the data (1 and 2).
+#include "Access.h"
+#include "AtomicOps.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir::iris::emulator;
+using llvm::Error;
+using llvm::StringRef;
+
+static void issueShared(Wave &wave, const Instruction &instruction,
+                        unsigned resultWords) {
+  llvm::SmallVector<RegisterRange, 1> registers;
+  if (resultWords)
+    registers.push_back({uint16_t(kFirstRowBit + instruction.result.index),
+                         uint16_t(resultWords)});
+  wave.outstanding.issue(Counter::Lds, Order::Lds, instruction, registers);
+}
+
+/// The bytes of LDS at an address, or null, with an error.
+static uint8_t *locate(Wave &wave, unsigned lane, uint32_t address,
+                       unsigned bytes) {
+  std::vector<uint8_t> &lds = wave.group.lds;
+  if (address <= lds.size() && bytes <= lds.size() - address)
+    return lds.data() + address;
+  wave.fail(llvm::formatv(
+      "lane {0} accesses {1} bytes at {2} of LDS, which has {3} bytes", lane,
+      bytes, address, lds.size()));
+  return nullptr;
+}
+
+template <unsigned kBytes>
+static void loadLanes(Wave &wave, const Instruction &instruction) {
+  const uint32_t *addresses = wave.row(instruction.sources[0].index);
+  uint32_t *rows = wave.row(instruction.result.index);
+  forLanes(wave.exec(), [&](unsigned lane) {
+    const uint8_t *data = locate(
+        wave, lane, addresses[lane] + uint32_t(instruction.offset), kBytes);
+    if (!data)
+      return;
+    uint32_t words[kBytes / 4];
+    std::memcpy(words, data, kBytes);
+    for (unsigned i = 0; i < kBytes / 4; ++i)
+      rows[i * kLanes + lane] = words[i];
+  });
+  issueShared(wave, instruction, kBytes / 4);
+}
+
+static void loadPart(Wave &wave, const Instruction &instruction) {
+  const uint32_t *addresses = wave.row(instruction.sources[0].index);
+  uint32_t *row = wave.row(instruction.result.index);
+  unsigned bytes = instruction.accessBytes, flags = instruction.detail;
+  forLanes(wave.exec(), [&](unsigned lane) {
+    const uint8_t *data = locate(
+        wave, lane, addresses[lane] + uint32_t(instruction.offset), bytes);
+    if (!data)
+      return;
+    uint32_t value = 0;
+    std::memcpy(&value, data, bytes);
+    row[lane] = mergePart(row[lane], value, bytes, flags);
+  });
+  issueShared(wave, instruction, 1);
+}
+
+template <unsigned kBytes>
+static void storeLanes(Wave &wave, const Instruction &instruction) {
+  constexpr unsigned words = (kBytes + 3) / 4;
+  const uint32_t *addresses = wave.row(instruction.sources[0].index);
+  const uint32_t *rows = wave.row(instruction.sources[1].index);
+  forLanes(wave.exec(), [&](unsigned lane) {
+    uint8_t *data = locate(
+        wave, lane, addresses[lane] + uint32_t(instruction.offset), kBytes);
+    if (!data)
+      return;
+    uint32_t values[words];
+    for (unsigned i = 0; i < words; ++i)
+      values[i] = rows[i * kLanes + lane];
+    if (kBytes < 4 && instruction.detail & kHigh)
+      values[0] >>= 16;
+    std::memcpy(data, values, kBytes);
+  });
+  ++wave.machine.stores;
+  issueShared(wave, instruction, 0);
+}
+
+/// Two accesses of kWords; `detail` and `detail2` are their offsets.
+template <unsigned kWords>
+static void loadTwo(Wave &wave, const Instruction &instruction) {
+  const uint32_t *addresses = wave.row(instruction.sources[0].index);
+  uint32_t *rows = wave.row(instruction.result.index);
+  forLanes(wave.exec(), [&](unsigned lane) {
+    uint32_t words[2 * kWords];
+    for (unsigned i = 0; i < 2; ++i) {
+      uint32_t offset = i ? instruction.detail2 : instruction.detail;
+      const uint8_t *data =
+          locate(wave, lane, addresses[lane] + offset, 4 * kWords);
+      if (!data)
+        return;
+      std::memcpy(words + i * kWords, data, 4 * kWords);
+    }
+    for (unsigned i = 0; i < 2 * kWords; ++i)
+      rows[i * kLanes + lane] = words[i];
+  });
+  issueShared(wave, instruction, 2 * kWords);
+}
+
+template <unsigned kWords>
+static void storeTwo(Wave &wave, const Instruction &instruction) {
+  const uint32_t *addresses = wave.row(instruction.sources[0].index);
+  forLanes(wave.exec(), [&](unsigned lane) {
+    for (unsigned i = 0; i < 2; ++i) {
+      const uint32_t *rows = wave.row(instruction.sources[1 + i].index);
+      uint32_t offset = i ? instruction.detail2 : instruction.detail;
+      uint8_t *data = locate(wave, lane, addresses[lane] + offset, 4 * kWords);
+      if (!data)
+        return;
+      uint32_t words[kWords];
+      for (unsigned k = 0; k < kWords; ++k)
+        words[k] = rows[k * kLanes + lane];
+      std::memcpy(data, words, 4 * kWords);
+    }
+  });
+  ++wave.machine.stores;
+  issueShared(wave, instruction, 0);
+}
+
+/// The address, and `count` operands of data.
+static Error buildShared(InstructionBuilder &builder, Handler run,
+                         unsigned resultWords, unsigned count,
+                         unsigned dataWords) {
+  Instruction &instruction = builder.instruction;
+  instruction.run = run;
+  instruction.offset = builder.parsed.getNumber("offset", 0);
+  if (builder.parsed.has("gds"))
+    return builder.error("the emulator does not know GDS");
+  unsigned next = 0;
+  if (Error error = builder.expectOperands((resultWords ? 1 : 0) + 1 + count))
+    return error;
+  if (resultWords) {
+    if (Error error = builder.result(next++, instruction.result,
+                                     {resultWords, 32, false}))
+      return error;
+    // Accesses of one order may write a register after each other.
+    --instruction.numRanges;
+  }
+  for (unsigned i = 0; i < 1 + count; ++i) {
+    Operand &source = instruction.sources[i];
+    if (Error error =
+            builder.source(next++, source, {i ? dataWords : 1, 32, false}))
+      return error;
+    if (source.kind != Operand::Vector)
+      return builder.error("the emulator expects vector registers");
+  }
+  return Error::success();
+}
+
+static void addPlain(InstructionTable &table) {
+  auto load = [&](std::initializer_list<StringRef> names, Handler run,
+                  unsigned bytes, unsigned flags = 0) {
+    for (StringRef name : names)
+      table.add(name, [=](InstructionBuilder &builder) {
+        builder.instruction.accessBytes = uint8_t(bytes);
+        builder.instruction.detail = flags;
+        return buildShared(builder, run, (bytes + 3) / 4, 0, 0);
+      });
+  };
+  load({"ds_read_b32", "ds_load_b32"}, loadLanes<4>, 4);
+  load({"ds_read_b64", "ds_load_b64"}, loadLanes<8>, 8);
+  load({"ds_read_b96", "ds_load_b96"}, loadLanes<12>, 12);
+  load({"ds_read_b128", "ds_load_b128"}, loadLanes<16>, 16);
+  load({"ds_read_u8", "ds_load_u8"}, loadPart, 1);
+  load({"ds_read_i8", "ds_load_i8"}, loadPart, 1, kSigned);
+  load({"ds_read_u16", "ds_load_u16"}, loadPart, 2);
+  load({"ds_read_i16", "ds_load_i16"}, loadPart, 2, kSigned);
+  load({"ds_read_u8_d16", "ds_load_u8_d16"}, loadPart, 1, kHalf);
+  load({"ds_read_u8_d16_hi", "ds_load_u8_d16_hi"}, loadPart, 1, kHalf | kHigh);
+  load({"ds_read_i8_d16", "ds_load_i8_d16"}, loadPart, 1, kSigned | kHalf);
+  load({"ds_read_i8_d16_hi", "ds_load_i8_d16_hi"}, loadPart, 1,
+       kSigned | kHalf | kHigh);
+  load({"ds_read_u16_d16", "ds_load_u16_d16"}, loadPart, 2, kHalf);
+  load({"ds_read_u16_d16_hi", "ds_load_u16_d16_hi"}, loadPart, 2,
+       kHalf | kHigh);
+
+  auto store = [&](std::initializer_list<StringRef> names, Handler run,
+                   unsigned bytes, unsigned flags = 0) {
+    for (StringRef name : names)
+      table.add(name, [=](InstructionBuilder &builder) {
+        builder.instruction.detail = flags;
+        return buildShared(builder, run, 0, 1, (bytes + 3) / 4);
+      });
+  };
+  store({"ds_write_b8", "ds_store_b8"}, storeLanes<1>, 1);
+  store({"ds_write_b8_d16_hi", "ds_store_b8_d16_hi"}, storeLanes<1>, 1, kHigh);
+  store({"ds_write_b16", "ds_store_b16"}, storeLanes<2>, 2);
+  store({"ds_write_b16_d16_hi", "ds_store_b16_d16_hi"}, storeLanes<2>, 2,
+        kHigh);
+  store({"ds_write_b32", "ds_store_b32"}, storeLanes<4>, 4);
+  store({"ds_write_b64", "ds_store_b64"}, storeLanes<8>, 8);
+  store({"ds_write_b96", "ds_store_b96"}, storeLanes<12>, 12);
+  store({"ds_write_b128", "ds_store_b128"}, storeLanes<16>, 16);
+}
+
+static void addTwo(InstructionTable &table) {
+  struct Kind {
+    StringRef name;
+    Handler run;
+    unsigned words, unit;
+    bool isLoad;
+  };
+  const Kind kinds[] = {
+      {"ds_read2_b32", loadTwo<1>, 1, 4, true},
+      {"ds_read2_b64", loadTwo<2>, 2, 8, true},
+      {"ds_read2st64_b32", loadTwo<1>, 1, 256, true},
+      {"ds_read2st64_b64", loadTwo<2>, 2, 512, true},
+      {"ds_load_2addr_b32", loadTwo<1>, 1, 4, true},
+      {"ds_load_2addr_b64", loadTwo<2>, 2, 8, true},
+      {"ds_load_2addr_stride64_b32", loadTwo<1>, 1, 256, true},
+      {"ds_load_2addr_stride64_b64", loadTwo<2>, 2, 512, true},
+      {"ds_write2_b32", storeTwo<1>, 1, 4, false},
+      {"ds_write2_b64", storeTwo<2>, 2, 8, false},
+      {"ds_write2st64_b32", storeTwo<1>, 1, 256, false},
+      {"ds_write2st64_b64", storeTwo<2>, 2, 512, false},
+      {"ds_store_2addr_b32", storeTwo<1>, 1, 4, false},
+      {"ds_store_2addr_b64", storeTwo<2>, 2, 8, false},
+      {"ds_store_2addr_stride64_b32", storeTwo<1>, 1, 256, false},
+      {"ds_store_2addr_stride64_b64", storeTwo<2>, 2, 512, false}};
+  for (const Kind &kind : kinds)
+    table.add(kind.name, [kind](InstructionBuilder &builder) {
+      const ParsedInstruction &parsed = builder.parsed;
+      builder.instruction.detail =
+          uint32_t(parsed.getNumber("offset0", 0)) * kind.unit;
+      builder.instruction.detail2 =
+          uint32_t(parsed.getNumber("offset1", 0)) * kind.unit;
+      return buildShared(builder, kind.run, kind.isLoad ? 2 * kind.words : 0,
+                         kind.isLoad ? 0 : 2, kind.words);
+    });
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges between lanes
+//===----------------------------------------------------------------------===//
+
+/// Each lane reads the lane that its address names; 0 from inactive ones.
+static void readOtherLanes(Wave &wave, const Instruction &instruction) {
+  const uint32_t *addresses = wave.row(instruction.sources[0].index);
+  const uint32_t *data = wave.row(instruction.sources[1].index);
+  uint64_t exec = wave.exec();
+  Row result;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    unsigned from = (addresses[lane] + uint32_t(instruction.offset)) / 4 &
+                    (wave.waveSize - 1);
+    result.lanes[lane] = exec >> from & 1 ? data[from] : 0;
+  }
+  wave.writeRow(instruction.result.index, result.lanes);
+  issueShared(wave, instruction, 1);
+}
+
+/// Each lane writes to the lane that its address names; the last one counts.
+static void writeOtherLanes(Wave &wave, const Instruction &instruction) {
+  const uint32_t *addresses = wave.row(instruction.sources[0].index);
+  const uint32_t *data = wave.row(instruction.sources[1].index);
+  Row result = {};
+  forLanes(wave.exec(), [&](unsigned lane) {
+    unsigned to = (addresses[lane] + uint32_t(instruction.offset)) / 4 &
+                  (wave.waveSize - 1);
+    result.lanes[to] = data[lane];
+  });
+  wave.writeRow(instruction.result.index, result.lanes);
+  issueShared(wave, instruction, 1);
+}
+
+/// `detail`: the encoded pattern.
+static void swizzle(Wave &wave, const Instruction &instruction) {
+  const uint32_t *data = wave.row(instruction.sources[0].index);
+  uint32_t pattern = instruction.detail;
+  uint64_t exec = wave.exec();
+  Row result;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    unsigned from;
+    if (pattern & 0x8000) {
+      // A permutation of each four lanes.
+      from = (lane & ~3u) | (pattern >> (2 * (lane & 3)) & 3);
+    } else {
+      unsigned masked = lane & pattern & 31;
+      from = (lane & ~31u) |
+             ((masked | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31));
+    }
+    result.lanes[lane] = exec >> from & 1 ? data[from] : 0;
+  }
+  wave.writeRow(instruction.result.index, result.lanes);
+  issueShared(wave, instruction, 1);
+}
+
+static void addExchanges(InstructionTable &table) {
+  for (auto [name, run] :
+       {std::pair<StringRef, Handler>{"ds_bpermute_b32", readOtherLanes},
+        {"ds_permute_b32", writeOtherLanes}})
+    table.add(name, [run = run](InstructionBuilder &builder) {
+      return buildShared(builder, run, 1, 1, 1);
+    });
+  table.add("ds_swizzle_b32", [](InstructionBuilder &builder) {
+    // The assembly spells patterns out; the encoding has them as they are.
+    builder.instruction.detail =
+        builder.encoding[0] | uint32_t(builder.encoding[1]) << 8;
+    return buildShared(builder, swizzle, 1, 0, 0);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Atomics
+//===----------------------------------------------------------------------===//
+
+/// `detail`: whether the result is the value before; `detail2`: the source of
+/// the compared value, or 0.
+template <class T, class Combine>
+static void runAtomic(Wave &wave, const Instruction &instruction,
+                      const Combine &combine) {
+  constexpr unsigned words = sizeof(T) / 4;
+  const uint32_t *addresses = wave.row(instruction.sources[0].index);
+  auto read = [&](unsigned source, unsigned lane) {
+    return readLane<T>(wave, instruction.sources[source].index, lane);
+  };
+  unsigned compared = instruction.detail2;
+  forLanes(wave.exec(), [&](unsigned lane) {
+    uint32_t address = addresses[lane] + uint32_t(instruction.offset);
+    uint8_t *memory = locate(wave, lane, address, sizeof(T));
+    if (!memory)
+      return;
+    if (address % sizeof(T)) {
+      wave.fail("an atomic's address in LDS is not a multiple of its size");
+      return;
+    }
+    T old;
+    std::memcpy(&old, memory, sizeof(T));
+    T updated = combine(old, read(compared == 1 ? 2 : 1, lane),
+                        compared ? read(compared, lane) : T());
+    std::memcpy(memory, &updated, sizeof(T));
+    if (instruction.detail)
+      writeLane(wave, instruction.result.index, lane, old);
+  });
+  ++wave.machine.stores;
+  issueShared(wave, instruction, instruction.detail ? words : 0);
+}
+
+static void addSharedAtomics(InstructionTable &table) {
+  forAtomics([&](StringRef, StringRef name, bool compares, auto type,
+                 auto combine) {
+    using T = decltype(type);
+    using Combine = decltype(combine);
+    static Combine stateless = combine;
+    Handler run = [](Wave &wave, const Instruction &instruction) {
+      runAtomic<T>(wave, instruction, stateless);
+    };
+    constexpr unsigned words = sizeof(T) / 4;
+    auto add = [&](const llvm::Twine &full, bool returns, unsigned compared) {
+      table.add(full.str(), [=](InstructionBuilder &builder) {
+        builder.instruction.detail = returns;
+        builder.instruction.detail2 = compared;
+        return buildShared(builder, run, returns ? words : 0, compared ? 2 : 1,
+                           words);
+      });
+    };
+    if (compares) {
+      // Up to gfx10 the first operand is the compared value.
+      StringRef bits = name.substr(name.size() - 2);
+      add("ds_cmpst_b" + bits, false, 1);
+      add("ds_cmpst_rtn_b" + bits, true, 1);
+      add("ds_cmpstore_b" + bits, false, 2);
+      add("ds_cmpstore_rtn_b" + bits, true, 2);
+      return;
+    }
+    auto [operation, kind] = name.rsplit('_');
+    if (operation == "swap") {
+      add("ds_wrxchg_rtn_" + kind, true, 0);
+      add("ds_storexchg_rtn_" + kind, true, 0);
+      return;
+    }
+    add("ds_" + operation + "_" + kind, false, 0);
+    add("ds_" + operation + "_rtn_" + kind, true, 0);
+  });
+}
+
+void mlir::iris::emulator::addSharedMemory(InstructionTable &table) {
+  addPlain(table);
+  addTwo(table);
+  addExchanges(table);
+  addSharedAtomics(table);
+}

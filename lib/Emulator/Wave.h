@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Wave.h - The state of waves and workgroups ---------------*- C++ -*-===//
+#ifndef IRIS_EMULATOR_WAVE_H
+#define IRIS_EMULATOR_WAVE_H
+
+#include "Instruction.h"
+#include "Waits.h"
+#include "iris/Chips/AMDExecution.h"
+#include "iris/Emulator/Memory.h"
+#include "llvm/ADT/Twine.h"
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace mlir::iris::emulator {
+
+class Program;
+struct Workgroup;
+
+/// A vector register.
+struct alignas(64) Row {
+  uint32_t lanes[kLanes];
+};
+
+/// Why a wave does not continue with its next instruction.
+enum class WaveStatus : uint8_t { Running, Yields, AtBarrier, Done, Failed };
+
+/// What the waves of a machine share.
+struct MachineState {
+  Memory &memory;
+  /// The clock of s_memtime and s_memrealtime: one tick per instruction.
+  uint64_t ticks = 0;
+  /// Counts stores and atomics to memory or LDS: no wave that polls can go on
+  /// without one.
+  uint64_t stores = 0;
+};
+
+struct Workgroup {
+  unsigned launch = 0;
+  uint32_t ids[3] = {0, 0, 0};
+  std::vector<uint8_t> lds;
+  std::vector<std::unique_ptr<Wave>> waves;
+  /// Waves that have not ended, and those of them that have signaled the
+  /// barrier.
+  unsigned numLive = 0, numSignaled = 0;
+  /// Completed barriers.
+  uint64_t generation = 0;
+};
+
+class Wave {
+public:
+  Wave(MachineState &machine, Workgroup &group, const Program &program);
+
+  // Registers ----------------------------------------------------------------
+
+  uint32_t *row(unsigned index) { return rows[index].lanes; }
+  uint64_t exec() const { return scalar64(kExec); }
+  uint64_t scalar64(unsigned index) const {
+    return scalars[index] | uint64_t(scalars[index + 1]) << 32;
+  }
+  void setScalar64(unsigned index, uint64_t value) {
+    scalars[index] = uint32_t(value);
+    scalars[index + 1] = uint32_t(value >> 32);
+  }
+  /// A lane mask: two registers, or one in waves of 32 lanes.
+  uint64_t laneMask(unsigned index) const {
+    return waveSize == 64 ? scalar64(index) : scalars[index];
+  }
+  void setLaneMask(unsigned index, uint64_t mask) {
+    scalars[index] = uint32_t(mask);
+    if (waveSize == 64)
+      scalars[index + 1] = uint32_t(mask >> 32);
+  }
+  /// A word for each lane: all bits if it is active, none otherwise.
+  const uint32_t *activeWords() {
+    uint64_t mask = exec();
+    if (mask != expandedMask)
+      expandMask(mask);
+    return activeRow.lanes;
+  }
+  /// Whether all lanes of the wave are active.
+  bool isFull() const { return exec() == fullMask; }
+
+  /// Writes a vector register in the active lanes.
+  void writeRow(unsigned index, const uint32_t *values);
+
+  // Errors -------------------------------------------------------------------
+
+  /// Ends the wave with an error.
+  void fail(const llvm::Twine &message) {
+    if (status != WaveStatus::Failed)
+      error = message.str();
+    status = WaveStatus::Failed;
+  }
+
+  MachineState &machine;
+  Workgroup &group;
+  const Program &program;
+  const irischips::AMDExecution &execution;
+  std::unique_ptr<Row[]> rows;
+  unsigned waveSize;
+  uint64_t fullMask;
+
+  uint32_t scalars[kNumScalars] = {};
+  uint32_t scc = 0;
+  /// FP_ROUND, FP_DENORM, ... as s_getreg reads them.
+  uint32_t mode = 0;
+  /// The next instruction, in words from the start of the code.
+  uint32_t position = 0;
+  /// The number in its workgroup.
+  unsigned number = 0;
+  WaveStatus status = WaveStatus::Running;
+  /// The barrier that the wave has signaled and may wait for.
+  uint64_t barrier = 0;
+  OutstandingAccesses outstanding;
+  uint64_t executed = 0;
+  std::string error;
+  /// Scratch of all lanes, one lane after the other.
+  std::vector<uint8_t> scratch;
+  uint32_t scratchBytes = 0;
+
+private:
+  void expandMask(uint64_t mask);
+
+  uint64_t expandedMask = 0;
+  Row activeRow = {};
+};
+
+} // namespace mlir::iris::emulator
+
+#endif // IRIS_EMULATOR_WAVE_H

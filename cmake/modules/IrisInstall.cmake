@@ -41,7 +41,7 @@ endif()
 
 # The tools, whose rpath finds Iris' libraries next to them and LLVM's in their
 # link-time location.
-foreach(tool iris-run iris-bench iris-compile iris-interpret iris-opt)
+foreach(tool iris-run iris-bench iris-compile iris-emulate iris-interpret iris-opt)
   if(TARGET ${tool})
     set_property(TARGET ${tool} APPEND PROPERTY
       INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- iris-emulate.cpp - Runs code objects of AMD GPUs -------------------===//
+//
+// A kernel of any code object, from iris-compile, hipcc or Triton, on the
+// emulator.
+#include "Arguments.h"
+#include "iris/Emulator/Emulator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+using namespace mlir::iris::emulator;
+namespace cl = llvm::cl;
+using llvm::Error;
+using llvm::StringRef;
+
+static cl::OptionCategory category("iris-emulate options");
+
+static cl::opt<std::string> inputPath(cl::Positional, cl::desc("<IN.hsaco>"),
+                                      cl::cat(category));
+static cl::opt<std::string>
+    kernelName("kernel",
+               cl::desc("The kernel; without it the kernels are listed"),
+               cl::value_desc("NAME"), cl::cat(category));
+static cl::opt<std::string> grid("grid", cl::desc("Workgroups (default: 1)"),
+                                 cl::value_desc("X[,Y[,Z]]"), cl::init("1"),
+                                 cl::cat(category));
+static cl::opt<std::string>
+    block("block",
+          cl::desc("Threads of a workgroup (default: as many as the kernel "
+                   "was compiled for)"),
+          cl::value_desc("X[,Y[,Z]]"), cl::cat(category));
+static cl::opt<std::string> arguments("args", cl::desc("Arguments: see below"),
+                                      cl::value_desc("LIST"),
+                                      cl::cat(category));
+static cl::opt<unsigned> sharedBytes("lds",
+                                     cl::desc("Bytes of LDS beyond those that "
+                                              "the kernel has"),
+                                     cl::value_desc("N"), cl::init(0),
+                                     cl::cat(category));
+static cl::opt<Schedule> schedule(
+    "schedule", cl::desc("The order in which waves run:"),
+    cl::values(clEnumValN(Schedule::Random, "random",
+                          "in random order, a few instructions each (default)"),
+               clEnumValN(Schedule::RoundRobin, "round-robin",
+                          "one instruction each"),
+               clEnumValN(Schedule::Ahead, "ahead",
+                          "each one as far as it can go without others"),
+               clEnumValN(Schedule::Behind, "behind",
+                          "some only if no other one can")),
+    cl::init(Schedule::Random), cl::cat(category));
+static cl::opt<uint64_t> seed("seed", cl::desc("Determines the order"),
+                              cl::value_desc("N"), cl::init(0),
+                              cl::cat(category));
+static cl::opt<uint64_t>
+    budget("budget",
+           cl::desc("Most instructions of all waves together (default: 10^10)"),
+           cl::value_desc("N"), cl::init(10000000000u), cl::cat(category));
+static cl::opt<unsigned>
+    resident("resident",
+             cl::desc("Workgroups that run at the same time (default: 1024)"),
+             cl::value_desc("N"), cl::init(1024), cl::cat(category));
+static cl::opt<unsigned> repeat("repeat",
+                                cl::desc("Run the kernel N times, one after "
+                                         "the other"),
+                                cl::value_desc("N"), cl::init(1),
+                                cl::cat(category));
+static cl::opt<bool>
+    statistics("statistics",
+               cl::desc("Print how often each instruction was executed, and "
+                        "the time"),
+               cl::cat(category));
+static cl::opt<bool> listKnown("list-instructions",
+                               cl::desc("Print the instructions that the "
+                                        "emulator knows, and exit"),
+                               cl::cat(category));
+
+static Error parseDimensions(StringRef option, StringRef text,
+                             Dimensions &dimensions) {
+  llvm::SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  bool isBad = parts.size() > 3;
+  for (unsigned i = 0; i < 3 && i < parts.size(); ++i)
+    isBad |= parts[i].getAsInteger(0, dimensions[i]);
+  if (isBad)
+    return llvm::createStringError("--" + option + " is '" + text +
+                                   "'; expected up to three numbers");
+  return Error::success();
+}
+
+/// The kernels and their arguments.
+static void listKernels(const CodeObject &code) {
+  llvm::outs() << code.getName() << ": code of " << code.getChip() << "\n";
+  for (const Kernel &kernel : code.getKernels()) {
+    llvm::outs() << "kernel " << kernel.name << ": up to "
+                 << kernel.maxWorkgroupSize << " threads in waves of "
+                 << kernel.waveSize << ", " << kernel.numVectors
+                 << " vector registers, " << kernel.ldsBytes
+                 << " bytes of LDS, " << kernel.scratchBytes
+                 << " bytes of scratch for each thread\n";
+    unsigned number = 0;
+    for (const KernelArgument &argument : kernel.arguments)
+      if (!argument.isHidden()) {
+        llvm::outs() << "  argument " << number++ << ": " << argument.size
+                     << " bytes, " << argument.kind;
+        if (!argument.name.empty())
+          llvm::outs() << ", " << argument.name;
+        llvm::outs() << "\n";
+      }
+  }
+}
+
+static void printStatistics(const RunStatistics &counts, double seconds) {
+  std::vector<std::pair<uint64_t, StringRef>> sorted;
+  for (const auto &[name, count] : counts.executions)
+    sorted.push_back({count, name});
+  llvm::sort(sorted, [](const auto &a, const auto &b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  for (const auto &[count, name] : sorted)
+    llvm::outs() << llvm::format("%12llu  ", (unsigned long long)count) << name
+                 << "\n";
+  llvm::outs() << llvm::format("%12llu",
+                               (unsigned long long)counts.instructions)
+               << "  instructions of waves in "
+               << llvm::format("%.3f s (%.2f million a second)\n", seconds,
+                               double(counts.instructions) / seconds / 1e6);
+}
+
+static Error runTool() {
+  if (listKnown) {
+    for (const std::string &name : listInstructions())
+      llvm::outs() << name << "\n";
+    return Error::success();
+  }
+  if (inputPath.empty())
+    return llvm::createStringError("no code object; see --help");
+  auto file = llvm::MemoryBuffer::getFile(inputPath, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false);
+  if (!file)
+    return llvm::createStringError("cannot read '" + inputPath +
+                                   "': " + file.getError().message());
+  auto code = CodeObject::load((*file)->getBuffer(), inputPath);
+  if (!code)
+    return code.takeError();
+  if (kernelName.empty()) {
+    listKernels(**code);
+    return Error::success();
+  }
+  auto kernel = (*code)->find(kernelName);
+  if (!kernel)
+    return kernel.takeError();
+  Launch launch;
+  launch.code = code->get();
+  launch.kernel = *kernel;
+  launch.threads[0] = (*kernel)->maxWorkgroupSize;
+  launch.extraLdsBytes = sharedBytes;
+  if (Error error = parseDimensions("grid", grid, launch.groups))
+    return error;
+  if (!block.empty()) {
+    launch.threads = {1, 1, 1};
+    if (Error error = parseDimensions("block", block, launch.threads))
+      return error;
+  }
+  Memory memory;
+  auto parsed = iristools::parseArguments(arguments, memory);
+  if (!parsed)
+    return parsed.takeError();
+  auto packed = packArguments(**kernel, parsed->values, launch);
+  if (!packed)
+    return packed.takeError();
+  launch.arguments = std::move(*packed);
+
+  RunOptions options;
+  options.schedule = schedule;
+  options.seed = seed;
+  options.budget = budget;
+  options.residentGroups = std::max(1u, unsigned(resident));
+  auto begin = std::chrono::steady_clock::now();
+  Emulator emulator(memory, options);
+  for (unsigned i = 0; i < std::max(1u, unsigned(repeat)); ++i) {
+    auto number = emulator.launch(launch);
+    if (!number)
+      return number.takeError();
+  }
+  if (Error error = emulator.finish())
+    return error;
+  std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  if (Error error = iristools::finish(*parsed))
+    return error;
+  if (statistics)
+    printStatistics(emulator.getStatistics(), time.count());
+  return Error::success();
+}
+
+int main(int argc, char **argv) {
+  cl::SetVersionPrinter([](llvm::raw_ostream &os) {
+    os << "iris-emulate " << IRIS_VERSION << "\n";
+  });
+  cl::HideUnrelatedOptions(category);
+  std::string more = iristools::explainArguments;
+  more += R"(EXAMPLES
+
+  iris-compile kernels.mlir --target=gfx942 --emit=obj -o kernels.hsaco
+  iris-emulate kernels.hsaco
+      the kernels and their arguments
+  iris-emulate add.hsaco --kernel=add --grid=4 --block=64 \
+      --args=buf:1024:hash=1,buf:1024:print,i32:256
+      four workgroups; the second buffer is printed
+  iris-emulate add.hsaco --kernel=add --schedule=behind --seed=7 --args=...
+      the same in another order, which the seed determines
+
+The emulator executes machine code as the ISA documents specify it, and reports
+accesses out of bounds, results that are used before a wait, and deadlocks. It
+says nothing about speed.
+)";
+  cl::extrahelp help(more);
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Runs a kernel of a code object for AMD GPUs, without a GPU\n");
+  if (Error error = runTool()) {
+    llvm::errs() << "iris-emulate: " << llvm::toString(std::move(error))
+                 << "\n";
+    return 1;
+  }
+  return 0;
+}

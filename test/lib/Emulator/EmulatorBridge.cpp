@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- EmulatorBridge.cpp - The emulator for scripts ----------------------===//
+//
+// Functions that test/Emulator/bridge.py calls. Those that can fail return -1
+// and leave a message.
+#include "iris/Emulator/Emulator.h"
+#include <cstring>
+
+using namespace mlir::iris::emulator;
+
+namespace {
+struct Bridge {
+  Memory memory;
+  std::vector<std::unique_ptr<CodeObject>> codes;
+  std::unique_ptr<Emulator> emulator;
+  std::string error;
+
+  int fail(llvm::Error failure) {
+    error = llvm::toString(std::move(failure));
+    return -1;
+  }
+};
+} // namespace
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT Bridge *emulatorCreate() { return new Bridge(); }
+EXPORT void emulatorDestroy(Bridge *bridge) { delete bridge; }
+EXPORT const char *emulatorError(Bridge *bridge) {
+  return bridge->error.c_str();
+}
+EXPORT void emulatorAddMemory(Bridge *bridge, const void *data, uint64_t size,
+                              const char *name) {
+  bridge->memory.add(data, size, /*isWritable=*/true, name);
+}
+EXPORT void emulatorRemoveMemory(Bridge *bridge, const void *data) {
+  bridge->memory.remove(data);
+}
+
+/// Forgets all launches.
+EXPORT void emulatorStart(Bridge *bridge, unsigned schedule, uint64_t seed,
+                          uint64_t budget) {
+  RunOptions options;
+  options.schedule = Schedule(schedule);
+  options.seed = seed;
+  options.budget = budget;
+  bridge->emulator.reset();
+  bridge->emulator = std::make_unique<Emulator>(bridge->memory, options);
+}
+
+/// Returns the number of the code object.
+EXPORT int emulatorLoad(Bridge *bridge, const char *bytes, uint64_t size,
+                        const char *name) {
+  auto code = CodeObject::load(llvm::StringRef(bytes, size), name);
+  if (!code)
+    return bridge->fail(code.takeError());
+  bridge->codes.push_back(std::move(*code));
+  return int(bridge->codes.size()) - 1;
+}
+
+EXPORT const char *emulatorChip(Bridge *bridge, int code) {
+  return bridge->codes[code]->getChip().data();
+}
+
+EXPORT int emulatorMaxThreads(Bridge *bridge, int code, const char *name) {
+  auto kernel = bridge->codes[code]->find(name);
+  if (!kernel)
+    return bridge->fail(kernel.takeError());
+  return int((*kernel)->maxWorkgroupSize);
+}
+
+/// `values`: a word of 64 bits for each argument that is not hidden. Returns
+/// the number of the launch.
+EXPORT int emulatorLaunch(Bridge *bridge, int code, const char *name,
+                          unsigned queue, const uint32_t *groups,
+                          const uint32_t *threads, const uint64_t *values,
+                          unsigned numValues) {
+  auto kernel = bridge->codes[code]->find(name);
+  if (!kernel)
+    return bridge->fail(kernel.takeError());
+  Launch launch;
+  launch.code = bridge->codes[code].get();
+  launch.kernel = *kernel;
+  launch.queue = queue;
+  std::copy_n(groups, 3, launch.groups.begin());
+  std::copy_n(threads, 3, launch.threads.begin());
+  std::vector<std::vector<uint8_t>> bytes;
+  for (const KernelArgument &argument : (*kernel)->arguments) {
+    if (argument.isHidden())
+      continue;
+    if (bytes.size() == numValues || argument.size > 8)
+      return bridge->fail(llvm::createStringError("wrong arguments"));
+    const char *value = reinterpret_cast<const char *>(values + bytes.size());
+    bytes.emplace_back(value, value + argument.size);
+  }
+  auto packed = packArguments(**kernel, bytes, launch);
+  if (!packed)
+    return bridge->fail(packed.takeError());
+  launch.arguments = std::move(*packed);
+  auto number = bridge->emulator->launch(std::move(launch));
+  if (!number)
+    return bridge->fail(number.takeError());
+  return int(*number);
+}
+
+EXPORT int emulatorAdvance(Bridge *bridge, uint64_t instructions) {
+  if (llvm::Error error = bridge->emulator->advance(instructions))
+    return bridge->fail(std::move(error));
+  return 0;
+}
+EXPORT int emulatorIsDone(Bridge *bridge, int launch) {
+  return bridge->emulator->isDone(unsigned(launch));
+}
+EXPORT int emulatorIsIdle(Bridge *bridge) { return bridge->emulator->isIdle(); }
+EXPORT uint64_t emulatorInstructions(Bridge *bridge) {
+  return bridge->emulator->getStatistics().instructions;
+}

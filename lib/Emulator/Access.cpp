@@ -61,6 +61,25 @@ void mlir::iris::emulator::computeAddresses(Wave &wave,
     result.addresses[lane] = shared + (low[lane] | uint64_t(high[lane]) << 32);
 }
 
+bool mlir::iris::emulator::isInOneRange(Wave &wave,
+                                        const Instruction &instruction,
+                                        const LaneAddresses &lanes,
+                                        unsigned bytes, bool isStore) {
+  if (!lanes.active || instruction.space == Space::Flat ||
+      instruction.space == Space::Scratch)
+    return false;
+  uint64_t least = ~uint64_t(0), most = 0;
+  bool isInBuffer = true;
+  forLanes(lanes.active, [&](unsigned lane) {
+    least = std::min(least, lanes.addresses[lane]);
+    most = std::max(most, lanes.addresses[lane]);
+    if (instruction.space == Space::Buffer)
+      isInBuffer &= lanes.available[lane] >= bytes;
+  });
+  return isInBuffer && most - least < uint64_t(1) << 40 &&
+         wave.machine.memory.contains(least, most - least + bytes, isStore);
+}
+
 uint8_t *mlir::iris::emulator::resolve(Wave &wave,
                                        const Instruction &instruction,
                                        unsigned lane, uint64_t address,

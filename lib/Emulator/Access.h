@@ -35,6 +35,11 @@ llvm::Error buildAccess(InstructionBuilder &builder, Space space, int result,
                         unsigned resultWords, int address, int data,
                         unsigned dataWords, int base);
 
+/// Whether all bytes of an access are in one range of memory, so that no lane
+/// has to be checked.
+bool isInOneRange(Wave &wave, const Instruction &instruction,
+                  const LaneAddresses &lanes, unsigned bytes, bool isStore);
+
 /// Records an access, whose result has this many registers, as outstanding.
 void issueAccess(Wave &wave, const Instruction &instruction, bool isLoad,
                  unsigned resultWords);

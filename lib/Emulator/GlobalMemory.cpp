@@ -59,6 +59,17 @@ static void loadWordsOfLanes(Wave &wave, const Instruction &instruction) {
   LaneAddresses lanes;
   computeAddresses(wave, instruction, lanes);
   uint32_t *rows = wave.row(instruction.result.index);
+  if (isInOneRange(wave, instruction, lanes, kBytes, /*isStore=*/false)) {
+    forLanes(lanes.active, [&](unsigned lane) {
+      uint32_t words[kBytes / 4];
+      std::memcpy(words, reinterpret_cast<const void *>(lanes.addresses[lane]),
+                  kBytes);
+      for (unsigned i = 0; i < kBytes / 4; ++i)
+        rows[i * kLanes + lane] = words[i];
+    });
+    issueAccess(wave, instruction, true, kBytes / 4);
+    return;
+  }
   forLanes(lanes.active, [&](unsigned lane) {
     unsigned bytes = clampToBuffer(instruction, lanes.available[lane], kBytes);
     uint32_t words[kBytes / 4] = {};
@@ -67,10 +78,7 @@ static void loadWordsOfLanes(Wave &wave, const Instruction &instruction) {
           resolve(wave, instruction, lane, lanes.addresses[lane], bytes, false);
       if (!data)
         return;
-      if (bytes == kBytes)
-        std::memcpy(words, data, kBytes);
-      else
-        std::memcpy(words, data, bytes);
+      std::memcpy(words, data, bytes);
     }
     for (unsigned i = 0; i < kBytes / 4; ++i)
       rows[i * kLanes + lane] = words[i];

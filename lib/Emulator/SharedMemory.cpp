@@ -19,15 +19,21 @@ static void issueShared(Wave &wave, const Instruction &instruction,
   wave.outstanding.issue(Counter::Lds, Order::Lds, instruction, registers);
 }
 
-/// The bytes of LDS at an address, or null, with an error.
-static uint8_t *locate(Wave &wave, unsigned lane, uint32_t address,
-                       unsigned bytes) {
-  std::vector<uint8_t> &lds = wave.group.lds;
-  if (address <= lds.size() && bytes <= lds.size() - address)
-    return lds.data() + address;
+/// Ends the wave with an error.
+static void failOutside(Wave &wave, unsigned lane, uint32_t address,
+                        unsigned bytes) {
   wave.fail(llvm::formatv(
       "lane {0} accesses {1} bytes at {2} of LDS, which has {3} bytes", lane,
-      bytes, address, lds.size()));
+      bytes, address, wave.group.lds.size()));
+}
+
+/// The bytes of LDS at an address, or null, with an error.
+static inline uint8_t *locate(Wave &wave, unsigned lane, uint32_t address,
+                              unsigned bytes) {
+  std::vector<uint8_t> &lds = wave.group.lds;
+  if (LLVM_LIKELY(address <= lds.size() && bytes <= lds.size() - address))
+    return lds.data() + address;
+  failOutside(wave, lane, address, bytes);
   return nullptr;
 }
 

@@ -132,6 +132,41 @@ static void addMultiplications(InstructionTable &table) {
                         }));
 }
 
+/// A byte of a (4 to 7) or b (0 to 3), the sign of a half of them (8 to 11), 0,
+/// or all bits.
+static inline u32 selectByte(u32 a, u32 b, u32 index) {
+  u32 word = index & 4 ? a : b;
+  u32 byte = word >> (8 * (index & 3)) & 0xFF;
+  u32 half = index & 2 ? a : b;
+  u32 sign = (0 - (half >> (15 + 16 * (index & 1)) & 1)) & 0xFF;
+  byte = index >= 8 ? sign : byte;
+  byte = index == 12 ? 0 : byte;
+  return index > 12 ? 0xFF : byte;
+}
+
+/// A selected byte for each byte of the result. Most selectors are the same in
+/// all lanes.
+static void permuteBytes(Wave &wave, const Instruction &instruction) {
+  U32::Source a, b, selector;
+  a.load(wave, instruction.sources[0]);
+  b.load(wave, instruction.sources[1]);
+  selector.load(wave, instruction.sources[2]);
+  alignas(64) u32 results[kLanes] = {};
+  bool isUniform = instruction.sources[2].kind != Operand::Vector;
+  for (unsigned i = 0; i < 4; ++i) {
+    u32 uniform = selector[0] >> (8 * i) & 0xFF;
+    if (isUniform)
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        results[lane] |= selectByte(a[lane], b[lane], uniform) << (8 * i);
+    else
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        results[lane] |=
+            selectByte(a[lane], b[lane], selector[lane] >> (8 * i) & 0xFF)
+            << (8 * i);
+  }
+  U32::store(wave, instruction, instruction.result, results);
+}
+
 static void addBits(InstructionTable &table) {
   table.add("v_and_b32",
             lanes<U32(U32, U32)>([](u32 a, u32 b) { return a & b; }));
@@ -186,22 +221,8 @@ static void addBits(InstructionTable &table) {
                 u32 bits = u32(a < 0 ? ~a : a);
                 return bits ? u32(__builtin_clz(bits)) : ~u32(0);
               }));
-  // A byte of a (4 to 7) or b (0 to 3) for each byte of the result.
-  table.add("v_perm_b32", lanes<U32(U32, U32, U32)>([](u32 a, u32 b, u32 c) {
-              u64 bytes = u64(a) << 32 | b;
-              u32 result = 0;
-              for (unsigned i = 0; i < 4; ++i) {
-                u32 index = c >> (8 * i) & 0xFF;
-                u32 byte = u32(bytes >> (8 * (index & 7))) & 0xFF;
-                // The signs of the four halves.
-                u32 sign = u32(bytes >> (15 + 16 * (index & 3))) & 1;
-                byte = index >= 8 ? 0 - sign : byte;
-                byte = index == 12 ? 0 : byte;
-                byte = index > 12 ? 0xFF : byte;
-                result |= (byte & 0xFF) << (8 * i);
-              }
-              return result;
-            }));
+  table.add("v_perm_b32",
+            Describe<U32(U32, U32, U32)>::semantics(permuteBytes));
   table.add("v_alignbit_b32",
             lanes<U32(U32, U32, U32)>([](u32 a, u32 b, u32 c) {
               return u32((u64(a) << 32 | b) >> (c & 31));

@@ -15,6 +15,7 @@ InstructionTable::InstructionTable() {
   addVectorFloats(*this);
   addVectorComparisons(*this);
   addVectorConversions(*this);
+  addVectorMixed(*this);
   addVectorPacked(*this);
   addVectorMoves(*this);
   addGlobalMemory(*this);

@@ -84,6 +84,7 @@ void addVectorIntegers(InstructionTable &table);
 void addVectorFloats(InstructionTable &table);
 void addVectorComparisons(InstructionTable &table);
 void addVectorConversions(InstructionTable &table);
+void addVectorMixed(InstructionTable &table);
 void addVectorPacked(InstructionTable &table);
 void addVectorMoves(InstructionTable &table);
 void addGlobalMemory(InstructionTable &table);

@@ -357,6 +357,31 @@ def floats():
             Fraction(a >> 8 * n & 0xFF), "f32"), 32, "f32")
 
 
+def mixed():
+    """f16 and f32 in one operation."""
+    def both(kind):
+        return lambda a, b, c: encode(*_mixed(a, b, c, kind))
+
+    def _mixed(a, b, c, kind):
+        value, negative = fma(decode(a >> 16, "f16"), decode(b, "f32"),
+                              decode(c & 0xFFFF, "f16"))
+        return value, kind, negative
+    three = (32, 32, 32)
+    sources = "v2, v4, v6 op_sel:[1,0,0] op_sel_hi:[1,0,1]"
+    VECTORS.append((f"v_fma_mix_f32 v8, {sources}", three, "f32", 32,
+                    both("f32")))
+    VECTORS.append((f"v_fma_mixlo_f16 v8, {sources}", three, "f16", 16,
+                    both("f16")))
+    VECTORS.append((f"v_fma_mixhi_f16 v8, {sources}\n"
+                    "  v_lshrrev_b32 v8, 16, v8", three, "f16", 16,
+                    both("f16")))
+    VECTORS.append((f"v_fma_mixhi_f16 v8, {sources}", three, "", 16,
+                    lambda a, b, c: 0x3344))
+    VECTORS.append((f"v_fma_mixlo_f16 v8, {sources}\n"
+                    "  v_lshrrev_b32 v8, 16, v8", three, "", 16,
+                    lambda a, b, c: 0x1122))
+
+
 def halves():
     """Packed operations: a row for each half of the result."""
     def both(name, sources, function, kind, options=""):
@@ -527,6 +552,7 @@ integers()
 parts()
 comparisons()
 floats()
+mixed()
 halves()
 scalars()
 GROUPS = [("vector", VECTORS), ("scalar", SCALARS)]

@@ -3,10 +3,12 @@
 // definitions.
 //
 // RUN: iris-run --device=reference -n 1 %s | FileCheck %s
-// CHECK: 1 rank on reference: all 293 checks passed
+// CHECK: 1 rank on reference: all 301 checks passed
 
 !buffer = memref<?xi32, #iris.symmetric>
 !halves = memref<?x?xf16, #iris.symmetric>
+#blocked = #tile.blocked<size_per_thread = [1, 2], threads_per_warp = [2, 32],
+    warps_per_cta = [4, 1], order = [1, 0]>
 
 gpu.module @kernels {
   gpu.func @k(%ctx: !iris.ctx, %b: !buffer, %m: !halves) kernel {
@@ -48,6 +50,11 @@ gpu.module @kernels {
     %col = tile.expand_dims %j dim 1 : tensor<2xi32> -> tensor<2x1xi32>
     %wide = tile.broadcast %col : tensor<2x1xi32> -> tensor<2x4xi32>
     iris.expect_eq %wide, %row, "broadcast" : tensor<2x4xi32>
+
+    // A layout says which thread holds an element; the elements are the same.
+    %held = tile.convert_layout %wide : tensor<2x4xi32> -> tensor<2x4xi32, #blocked>
+    %free = tile.convert_layout %held : tensor<2x4xi32, #blocked> -> tensor<2x4xi32>
+    iris.expect_eq %free, %row, "convert_layout" : tensor<2x4xi32>
 
     // (1 + 2^24) + (-2^24 + 1): the first sum rounds to 2^24, the second one is
     // exact. From left to right, it would be 1 as well; from right to left, 2.

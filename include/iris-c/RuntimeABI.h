@@ -22,7 +22,7 @@
  * before) and appends IrisRtHostApi.launchGroup; 2 adds hidden kernel arguments
  * (tensor maps) and defines IrisRtContext.trace, which was 0 before; 3 adds
  * "overlaps", "barriers" and "debug" to the metadata, and a record for checks
- * in debug mode to the control block.
+ * in debug mode to the control block; 4 appends IrisRtHostApi.allocAt.
  */
 #ifndef IRIS_C_RUNTIMEABI_H
 #define IRIS_C_RUNTIMEABI_H
@@ -39,7 +39,7 @@ extern "C" {
 
 #define IRISRT_ABI_MAGIC 0x53495249u /* "IRIS" in memory, little endian */
 #define IRISRT_ABI_VERSION_MAJOR 1
-#define IRISRT_ABI_VERSION_MINOR 3
+#define IRISRT_ABI_VERSION_MINOR 4
 
 /* The status that every function of the ABI returns. */
 typedef enum IrisRtStatusCode {
@@ -360,8 +360,12 @@ typedef struct IrisRtHostApi {
                          const uint64_t programs[3], const IrisRtArg *args,
                          uint32_t numArgs, const uint32_t *members,
                          uint32_t groupSize);
+  /* `alloc` of the iris.alloc at `site`, "file:line:col"; `isWorkspace` is 1
+   * for memory that the compiler adds to the program's, else 0.  Since 1.4. */
+  int32_t (*allocAt)(void *world, uint64_t bytes, uint64_t *address,
+                     const char *site, uint32_t isWorkspace);
 } IrisRtHostApi;
-IRISRT_STATIC_ASSERT(sizeof(IrisRtHostApi) == 64, "IrisRtHostApi layout");
+IRISRT_STATIC_ASSERT(sizeof(IrisRtHostApi) == 72, "IrisRtHostApi layout");
 
 typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
 

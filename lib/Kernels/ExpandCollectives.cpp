@@ -89,7 +89,8 @@ Value CallExpansion::findWorkspace(CollectiveCallOpInterface call,
   auto type = MemRefType::get({ShapedType::kDynamic}, b.getI8Type(),
                               AffineMap(), SymmetricAttr::get(b.getContext()));
   workspace = AllocOp::create(
-      b, type, arith::ConstantIndexOp::create(b, bytes).getResult());
+      b, type, arith::ConstantIndexOp::create(b, bytes).getResult(),
+      /*workspace=*/true);
   return workspace;
 }
 

@@ -138,10 +138,12 @@ static void setInsertionPointAfter(OpBuilder &b, ArrayRef<Value> matrices) {
 static Value allocate(ImplicitLocOpBuilder &b, MemRefType type, Value rows,
                       Value columns) {
   if (type.getLayout().isIdentity())
-    return AllocOp::create(b, type, ValueRange{rows, columns});
+    return AllocOp::create(b, type, ValueRange{rows, columns},
+                           /*workspace=*/true);
   MemRefType turned =
       MatmulConfig::matrix(type.getElementType(), MatmulConfig::Layout::Row);
-  Value buffer = AllocOp::create(b, turned, ValueRange{columns, rows});
+  Value buffer = AllocOp::create(b, turned, ValueRange{columns, rows},
+                                 /*workspace=*/true);
   return memref::ReinterpretCastOp::create(
       b, type, buffer, /*offset=*/OpFoldResult(b.getIndexAttr(0)),
       ArrayRef<OpFoldResult>{rows, columns},
@@ -191,7 +193,8 @@ void MatmulExpansion::appendMemory(MatmulCallOpInterface call,
       MemRefType::get({ShapedType::kDynamic}, n.b.getI8Type(), AffineMap(),
                       SymmetricAttr::get(n.b.getContext()));
   buffers.push_back(AllocOp::create(
-      n.b, bytes, ValueRange{FusedWorkspace::bytes(n, sizes.numFlags)}));
+      n.b, bytes, ValueRange{FusedWorkspace::bytes(n, sizes.numFlags)},
+      /*workspace=*/true));
   arguments.append(buffers);
   memory.push_back({kernel, matrices, call.getGroupAttr(), buffers});
 }

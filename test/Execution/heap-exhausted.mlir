@@ -3,7 +3,7 @@
 // size.
 // RUN: iris-compile %s --target=host -o %t.iris
 // RUN: not iris-run -n 2 --heap=16M %t.iris 2>&1 | FileCheck %s
-// CHECK: the symmetric heap is full: 64000000 bytes requested, but of its 16777216 bytes
+// CHECK: iris.alloc at {{.*}}heap-exhausted.mlir:{{[0-9]+}}:{{[0-9]+}}: the symmetric heap is full: 64000000 bytes requested, but of its 16777216 bytes
 
 gpu.module @kernels {
   gpu.func @fill(%all: memref<?xi32, #iris.symmetric>) kernel {

@@ -119,8 +119,8 @@ iris.matmul_kernel @atomic matmul_all_reduce bf16 -> f32 {variant = "atomic"}
 // CHECK: %[[A:.+]] = iris.alloc
 // CHECK: %[[B:.+]] = iris.alloc
 // CHECK: %[[C:.+]] = iris.alloc
-// CHECK: %[[S:.+]] = iris.alloc({{.*}}) : memref<?x?xf32, #iris.symmetric>
-// CHECK: %[[W:.+]] = iris.alloc({{.*}}) : memref<?xi8, #iris.symmetric>
+// CHECK: %[[S:.+]] = iris.alloc({{.*}}) workspace : memref<?x?xf32, #iris.symmetric>
+// CHECK: %[[W:.+]] = iris.alloc({{.*}}) workspace : memref<?xi8, #iris.symmetric>
 // CHECK: scf.for
 // CHECK:   iris.launch @matmul_all_reduce::@matmul_all_reduce programs(%{{.+}}) args(%{{.+}}, %[[A]], %[[B]], %[[C]], %[[S]], %[[W]] :
 // CHECK: iris.launch @matmul_all_reduce::@matmul_all_reduce programs(%{{.+}}) args(%{{.+}}, %[[A]], %[[B]], %[[C]], %[[S]], %[[W]] :

@@ -10,6 +10,8 @@
 
 #include "SyncLowering.h"
 
+#include "iris/Conversion/SourceLocation.h"
+
 #include "iris/Analysis/WorkgroupMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -90,21 +92,6 @@ LogicalResult SyncLowering::run() {
 //===----------------------------------------------------------------------===//
 // Sites
 //===----------------------------------------------------------------------===//
-
-/// "file:line:col" of the first file location in `loc`.
-static std::string printLocation(Location loc) {
-  std::string text = "unknown";
-  loc->walk([&](Location part) {
-    auto position = dyn_cast<FileLineColLoc>(part);
-    if (!position)
-      return WalkResult::advance();
-    text = (position.getFilename().getValue() + ":" +
-            Twine(position.getLine()) + ":" + Twine(position.getColumn()))
-               .str();
-    return WalkResult::interrupt();
-  });
-  return text;
-}
 
 int64_t SyncLowering::addSite(Operation *op, StringRef what, Type element) {
   OpBuilder b(kernel.getContext());

@@ -6,6 +6,7 @@
 #include "RuntimeCalls.h"
 
 #include "iris-c/RuntimeABI.h"
+#include "iris/Conversion/SourceLocation.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -79,7 +80,10 @@ struct LowerAlloc : ConvertOpToLLVMPattern<AllocOp> {
 
     Value bytes = checkedBytes(rewriter, calls, op, type, sizes);
     Value slot = calls.stackSlot(sizeof(uint64_t));
-    calls.call(offsetof(IrisRtHostApi, alloc), {bytes, slot});
+    std::string site = printLocation(loc);
+    calls.call(offsetof(IrisRtHostApi, allocAt),
+               {bytes, slot, calls.text("__alloc_site_" + site, site),
+                calls.constant(32, op.getWorkspace())});
 
     Value address = calls.loadField(rewriter.getI64Type(), slot, 0);
     Value base = LLVM::IntToPtrOp::create(
@@ -199,8 +203,8 @@ struct LowerLaunch : ConvertOpToLLVMPattern<LaunchOp> {
       packArgument(rewriter, loc, calls, value,
                    op.getKernelOperands()[index].getType(), slot);
     }
-    SmallVector<Value> operands = {kernelName(rewriter, op), programs,
-                                   arguments, calls.constant(32, count)};
+    SmallVector<Value> operands = {kernelName(calls, op), programs, arguments,
+                                   calls.constant(32, count)};
     size_t entry = offsetof(IrisRtHostApi, launch);
     if (std::optional<ArrayRef<int32_t>> group = op.getGroup()) {
       entry = offsetof(IrisRtHostApi, launchGroup);
@@ -223,25 +227,11 @@ private:
   }
 
   /// The address of "module::function".
-  Value kernelName(ConversionPatternRewriter &rewriter, LaunchOp op) const {
+  Value kernelName(RuntimeCalls &calls, LaunchOp op) const {
     std::string name = op.getKernel().getRootReference().str();
     for (FlatSymbolRefAttr part : op.getKernel().getNestedReferences())
       name += "::" + part.getValue().str();
-    std::string symbol = "__kernel_name_" + name;
-    auto module = op->getParentOfType<ModuleOp>();
-    if (!module.lookupSymbol(symbol)) {
-      OpBuilder::InsertionGuard guard(rewriter);
-      rewriter.setInsertionPointToStart(module.getBody());
-      std::string text = name + '\0';
-      LLVM::GlobalOp::create(
-          rewriter, op.getLoc(),
-          LLVM::LLVMArrayType::get(rewriter.getI8Type(), text.size()),
-          /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
-          rewriter.getStringAttr(text));
-    }
-    return LLVM::AddressOfOp::create(
-        rewriter, op.getLoc(),
-        LLVM::LLVMPointerType::get(rewriter.getContext()), symbol);
+    return calls.text("__kernel_name_" + name, name);
   }
 };
 } // namespace

@@ -35,6 +35,22 @@ Value RuntimeCalls::constant(unsigned bits, int64_t value) {
                                   value);
 }
 
+Value RuntimeCalls::text(const std::string &symbol, std::string value) {
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!module.lookupSymbol(symbol)) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(module.getBody());
+    value += '\0';
+    LLVM::GlobalOp::create(
+        rewriter, loc,
+        LLVM::LLVMArrayType::get(rewriter.getI8Type(), value.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
+        rewriter.getStringAttr(value));
+  }
+  return LLVM::AddressOfOp::create(
+      rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext()), symbol);
+}
+
 Value RuntimeCalls::stackSlot(int64_t bytes) {
   // In the entry block, so that loops do not allocate in every iteration.
   OpBuilder::InsertionGuard guard(rewriter);

@@ -23,6 +23,10 @@ public:
   /// A constant of type i32 or i64.
   Value constant(unsigned bits, int64_t value);
 
+  /// The address of a constant string, ended by 0, which is the module's
+  /// `symbol`.
+  Value text(const std::string &symbol, std::string value);
+
   /// Stack memory of `@main`, allocated once.
   Value stackSlot(int64_t bytes);
 

@@ -3,8 +3,10 @@
 #include "iris/rt/Program.h"
 
 #include "bootstrap/Rendezvous.h"
+#include "core/ProgramObserver.h"
 #include "core/SharedImage.h"
 
+#include <algorithm>
 #include <map>
 
 using namespace iris::rt;
@@ -15,8 +17,13 @@ struct ProgramState {
   World &world;
   Module module;
   std::map<std::string, Kernel> kernels;
+  /// May be null.
+  ProgramObserver *observer;
   /// The error of the first failed call; `@main` sees only its code.
-  Status failure;
+  Status failure = {};
+  /// Of an observer: the live buffers, and the number of those so far.
+  std::vector<ProgramBuffer> buffers = {};
+  uint64_t numAllocations = 0;
 
   int32_t finish(const Status &status) {
     if (!status.ok() && failure.ok())
@@ -26,8 +33,14 @@ struct ProgramState {
 };
 } // namespace
 
+/// Packages before ABI 1.4 call it.
 static int32_t apiAlloc(void *raw, uint64_t bytes, uint64_t *address) {
   auto *state = static_cast<ProgramState *>(raw);
+  if (state->observer)
+    return state->finish(makeStatus(
+        StatusCode::invalidArgument,
+        "the package does not say which buffers are the program's; expected "
+        "one by a compiler with runtime ABI 1.4 or newer"));
   Expected<uint64_t> result = state->world.allocate(bytes);
   if (!result.ok())
     return state->finish(result.status());
@@ -35,8 +48,27 @@ static int32_t apiAlloc(void *raw, uint64_t bytes, uint64_t *address) {
   return 0;
 }
 
+static int32_t apiAllocAt(void *raw, uint64_t bytes, uint64_t *address,
+                          const char *site, uint32_t isWorkspace) {
+  auto *state = static_cast<ProgramState *>(raw);
+  Expected<uint64_t> result = state->world.allocate(bytes);
+  if (!result.ok())
+    return state->finish(result.status().withContext(
+        std::string(isWorkspace ? "workspace of the call at "
+                                : "iris.alloc at ") +
+        site));
+  *address = *result;
+  if (state->observer && !isWorkspace)
+    state->buffers.push_back({state->numAllocations++, *result, bytes});
+  return 0;
+}
+
 static int32_t apiDealloc(void *raw, uint64_t address) {
   auto *state = static_cast<ProgramState *>(raw);
+  auto isFreed = [&](const ProgramBuffer &b) { return b.address == address; };
+  state->buffers.erase(
+      std::remove_if(state->buffers.begin(), state->buffers.end(), isFreed),
+      state->buffers.end());
   return state->finish(state->world.deallocate(address));
 }
 
@@ -75,12 +107,22 @@ static int32_t apiLaunchGroup(void *raw, const char *name,
   return launchOn(*state, name, programs, args, numArgs, &*group);
 }
 
-static int32_t apiSync(void *raw) {
-  auto *state = static_cast<ProgramState *>(raw);
-  return state->finish(state->world.sync());
+static Status syncProgram(ProgramState &state) {
+  IRISRT_RETURN_IF_ERROR(state.world.sync());
+  if (!state.observer)
+    return {};
+  IRISRT_RETURN_IF_ERROR(state.observer->atSync(state.world, state.buffers));
+  // No rank goes on to write to buffers that a peer still observes.
+  return state.world.sync();
 }
 
-Status iris::rt::runProgram(World &world, const Package &package) {
+static int32_t apiSync(void *raw) {
+  auto *state = static_cast<ProgramState *>(raw);
+  return state->finish(syncProgram(*state));
+}
+
+static Status runMain(World &world, const Package &package,
+                      ProgramObserver *observer) {
   const PackageImage *image = package.findMain();
   if (!image)
     return makeStatus(StatusCode::invalidArgument,
@@ -92,7 +134,7 @@ Status iris::rt::runProgram(World &world, const Package &package) {
                           SharedImage::load(image->data, image->size));
   IRISRT_ASSIGN_OR_RETURN(void *symbol, main.find(IRISRT_SYM_MAIN));
 
-  ProgramState state = {world, module, {}, {}};
+  ProgramState state = {world, module, {}, observer};
   IrisRtHostApi api{};
   api.magic = IRISRT_ABI_MAGIC;
   api.major = IRISRT_ABI_VERSION_MAJOR;
@@ -105,6 +147,7 @@ Status iris::rt::runProgram(World &world, const Package &package) {
   api.launch = apiLaunch;
   api.sync = apiSync;
   api.launchGroup = apiLaunchGroup;
+  api.allocAt = apiAllocAt;
 
   int32_t code = reinterpret_cast<IrisRtMain>(symbol)(&api);
   if (!state.failure.ok())
@@ -118,7 +161,16 @@ Status iris::rt::runProgram(World &world, const Package &package) {
   if (code != 0)
     return makeStatus(StatusCode::internal,
                       "@main returned %d although all calls succeeded", code);
-  return world.sync();
+  return syncProgram(state);
+}
+
+Status iris::rt::runProgram(World &world, const Package &package) {
+  return runMain(world, package, nullptr);
+}
+
+Status iris::rt::runProgram(World &world, const Package &package,
+                            ProgramObserver &observer) {
+  return runMain(world, package, &observer);
 }
 
 Expected<std::string> iris::rt::chooseRendezvous() {

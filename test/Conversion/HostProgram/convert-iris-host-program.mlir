@@ -4,7 +4,8 @@
 
 // The kernels are gone; the runtime finds them by name.
 // CHECK-NOT: gpu.module
-// CHECK: llvm.mlir.global internal constant @[[NAME:.+]]("kernels::k\00")
+// CHECK-DAG: llvm.mlir.global internal constant @[[NAME:.+]]("kernels::k\00")
+// CHECK-DAG: llvm.mlir.global internal constant @[[POSITION:.+]]("{{.+}}:{{[0-9]+}}:8\00")
 // CHECK: llvm.func @irisrtIR_main(%[[API:.+]]: !llvm.ptr) -> i32 {
 gpu.module @kernels {
   gpu.func @k(%ctx: !iris.ctx, %b: memref<?x?xf16, #iris.symmetric>, %x: f32,
@@ -16,6 +17,7 @@ gpu.module @kernels {
 func.func @main(%ctx: !iris.ctx) {
   // CHECK-DAG: %[[OK:.+]] = llvm.mlir.constant(0 : i32) : i32
   // CHECK-DAG: %[[INVALID:.+]] = llvm.mlir.constant(1 : i32) : i32
+  // CHECK-DAG: %[[SITE:.+]] = llvm.mlir.addressof @[[POSITION]]
   // One slot per argument: three of 120 bytes after the context's.
   // CHECK-DAG: %[[ARGS_BYTES:.+]] = llvm.mlir.constant(480 : i64) : i64
   // CHECK-DAG: %[[ARGS:.+]] = llvm.alloca %[[ARGS_BYTES]] x i8
@@ -32,9 +34,10 @@ func.func @main(%ctx: !iris.ctx) {
   // CHECK: llvm.icmp "slt"
   // CHECK: "llvm.intr.smul.with.overflow"
   // CHECK: llvm.cond_br %{{.+}}, ^[[EXIT:.+]](%[[INVALID]] : i32), ^
-  // CHECK: %[[ALLOC_AT:.+]] = llvm.getelementptr %[[API]][24]
+  // IrisRtHostApi.allocAt, with the line and without `workspace`.
+  // CHECK: %[[ALLOC_AT:.+]] = llvm.getelementptr %[[API]][64]
   // CHECK: %[[ALLOC:.+]] = llvm.load %[[ALLOC_AT]] : !llvm.ptr -> !llvm.ptr
-  // CHECK: %[[S0:.+]] = llvm.call %[[ALLOC]]
+  // CHECK: %[[S0:.+]] = llvm.call %[[ALLOC]](%{{.+}}, %{{.+}}, %{{.+}}, %[[SITE]], %[[OK]])
   // CHECK: %[[F0:.+]] = llvm.icmp "ne" %[[S0]], %[[OK]]
   // CHECK: llvm.cond_br %[[F0]], ^[[EXIT]](%[[S0]] : i32), ^
   %b = iris.alloc(%m, %n) : memref<?x?xf16, #iris.symmetric>

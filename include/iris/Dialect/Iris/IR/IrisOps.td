@@ -620,15 +620,21 @@ def Iris_AllocOp : Iris_Op<"alloc", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     Every rank must make the same allocations in the same order.
 
+    `workspace` is set on memory that the compiler adds for a collective or a
+    matmul of the program: its content is not the program's, so
+    `iris-run --compare=reference` does not compare it.
+
     Example:
 
     ```mlir
     %b = iris.alloc(%m, %n) : memref<?x?xf16, #iris.symmetric>
     ```
   }];
-  let arguments = (ins Variadic<Index>:$sizes);
+  let arguments = (ins Variadic<Index>:$sizes, UnitAttr:$workspace);
   let results = (outs AnyMemRef:$result);
-  let assemblyFormat = "`(` $sizes `)` attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    `(` $sizes `)` (`workspace` $workspace^)? attr-dict `:` type($result)
+  }];
   let hasVerifier = 1;
 }
 

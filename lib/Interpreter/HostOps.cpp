@@ -31,7 +31,7 @@ static Step alloc(Program &program, Operation *op) {
   buffer.strides.assign(buffer.sizes.size(), 1);
   for (size_t dim = buffer.sizes.size(); dim-- > 1;)
     buffer.strides[dim - 1] = buffer.strides[dim] * buffer.sizes[dim];
-  buffer.allocation = program.world.allocate(program, bytes);
+  buffer.allocation = program.world.allocate(program, bytes, buffer.sizes);
   if (buffer.allocation)
     program.set(op->getResult(0), Datum(std::move(buffer)));
   return Step::Next;

@@ -348,14 +348,11 @@ static Step packetLoad(Program &program, Operation *op) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-static bool isEqual(Kind type, Element got, Element want,
-                    std::optional<double> tolerance) {
-  if (!type.isFloat())
-    return got.bits == want.bits;
-  llvm::APFloat a = toFloat(type, got), b = toFloat(type, want);
-  if (got.bits == want.bits || (a.isNaN() && b.isNaN()))
+static bool meets(Kind type, Element got, Element want,
+                  std::optional<double> tolerance) {
+  if (isEqual(type, got, want))
     return true;
-  return tolerance &&
+  return type.isFloat() && tolerance &&
          std::fabs(toDouble(type, got) - toDouble(type, want)) <= *tolerance;
 }
 
@@ -393,7 +390,7 @@ static Step expect(Program &program, Operation *op) {
         !program.requireValue(want.elements[n]))
       return Step::Next;
     ++checks.checked;
-    if (isEqual(type, got.elements[n], want.elements[n], tolerance))
+    if (meets(type, got.elements[n], want.elements[n], tolerance))
       continue;
     if (checks.failed++ != 0)
       continue;

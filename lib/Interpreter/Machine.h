@@ -181,11 +181,12 @@ public:
            BarrierState>
       barriers;
   std::vector<std::shared_ptr<Allocation>> heap;
-  uint64_t nextAddress = 1 << 20, heapUsed = 0;
+  uint64_t nextAddress = 1 << 20, heapUsed = 0, numBuffers = 0;
 
   /// The allocation number `number` of `bytes` bytes, which the first rank that
   /// asks for it makes for all.
-  std::shared_ptr<Allocation> allocate(Program &program, int64_t bytes);
+  std::shared_ptr<Allocation> allocate(Program &program, int64_t bytes,
+                                       ArrayRef<int64_t> sizes);
   std::shared_ptr<Allocation> makeMemory(int64_t number, int64_t bytes,
                                          unsigned copies, bool zeroed);
   void free(Program &program, const Buffer &buffer);
@@ -208,6 +209,8 @@ private:
   void tryCollective(unsigned rank);
   void execute(Program &program);
   void reportDeadlock();
+  /// Calls options.atSync, if there is one, when all ranks have met in `sync`.
+  LogicalResult showBuffers(Operation *sync);
   void startMain(unsigned rank);
 
   llvm::DenseMap<void *, Handler> handlers;

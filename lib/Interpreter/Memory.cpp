@@ -49,6 +49,11 @@ Element mlir::iris::interp::fromDouble(Kind kind, double value) {
   return fromFloat(kind, APFloat(value));
 }
 
+bool mlir::iris::interp::isEqual(Kind kind, Element a, Element b) {
+  return a.bits == b.bits || (kind.isFloat() && toFloat(kind, a).isNaN() &&
+                              toFloat(kind, b).isNaN());
+}
+
 std::string mlir::iris::interp::toText(Kind kind, Element e) {
   if (e.poison)
     return "poison";

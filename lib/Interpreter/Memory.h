@@ -34,6 +34,12 @@ struct Allocation {
   /// Its number on the symmetric heap, in program order; -1 for a program's own
   /// memory (`memref.alloca`).
   int64_t number = -1;
+  /// Of the symmetric heap: the `iris.alloc` and the extents of its result.
+  Operation *op = nullptr;
+  llvm::SmallVector<int64_t, 4> sizes = {};
+  /// Its number among those that are not workspaces.
+  uint64_t bufferNumber = 0;
+  bool isWorkspace = false;
   std::vector<Copy> copies;
   /// The address of each copy's first byte is a multiple of 256.
   uint64_t address = 0;
@@ -113,6 +119,8 @@ inline Element fromIndex(int64_t value) {
 /// (docs/reference/kernel-language.md).
 Element fromFloat(Kind kind, llvm::APFloat value);
 Element fromDouble(Kind kind, double value);
+/// Whether the bits are the same, or both are NaN.
+bool isEqual(Kind kind, Element a, Element b);
 /// As in an error: the number in decimal.
 std::string toText(Kind kind, Element e);
 

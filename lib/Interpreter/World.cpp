@@ -2,6 +2,7 @@
 //===- World.cpp - Ranks, their heaps and streams, and the scheduler ------===//
 #include "Machine.h"
 
+#include "iris/Dialect/Iris/IR/Iris.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -59,7 +60,8 @@ std::shared_ptr<Allocation> World::makeMemory(int64_t number, int64_t bytes,
   return result;
 }
 
-std::shared_ptr<Allocation> World::allocate(Program &program, int64_t bytes) {
+std::shared_ptr<Allocation> World::allocate(Program &program, int64_t bytes,
+                                            ArrayRef<int64_t> sizes) {
   uint64_t number = ranks[program.rank].numAllocations++;
   if (number == heap.size()) {
     if (bytes < 0 || heapUsed + bytes > options.heapBytes) {
@@ -71,6 +73,11 @@ std::shared_ptr<Allocation> World::allocate(Program &program, int64_t bytes) {
     }
     heapUsed += bytes;
     heap.push_back(makeMemory(number, bytes, ranks.size(), /*zeroed=*/true));
+    heap.back()->op = program.current();
+    heap.back()->sizes.assign(sizes.begin(), sizes.end());
+    heap.back()->isWorkspace = cast<AllocOp>(program.current()).getWorkspace();
+    heap.back()->bufferNumber = numBuffers;
+    numBuffers += !heap.back()->isWorkspace;
   }
   std::shared_ptr<Allocation> result = heap[number];
   if (!result || result->size() != bytes) {
@@ -160,6 +167,31 @@ void World::tryCollective(unsigned rank) {
     pump(member);
 }
 
+LogicalResult World::showBuffers(Operation *sync) {
+  SyncSnapshot snapshot{numSyncs++, sync, {}};
+  if (!options.atSync)
+    return success();
+  for (const std::shared_ptr<Allocation> &allocation : heap) {
+    if (!allocation || allocation->isWorkspace)
+      continue;
+    Type element = elementOf(allocation->op->getResult(0).getType());
+    for (auto [owner, copy] : llvm::enumerate(allocation->copies)) {
+      if (allocation->freedBy >> owner & 1)
+        continue;
+      std::vector<bool> defined(copy.bytes.size());
+      for (size_t i = 0; i < copy.states.size(); ++i)
+        defined[i] = copy.states[i] == Allocation::Copy::Written;
+      snapshot.buffers.push_back({allocation->bufferNumber,
+                                  static_cast<unsigned>(owner), allocation->op,
+                                  element, allocation->sizes, copy.bytes,
+                                  std::move(defined)});
+    }
+  }
+  LogicalResult result = options.atSync(snapshot);
+  failed |= mlir::failed(result);
+  return result;
+}
+
 Step World::sync(Program &program) {
   Rank &rank = ranks[program.rank];
   if (!rank.stream.empty())
@@ -168,20 +200,8 @@ Step World::sync(Program &program) {
     rank.atSync = true;
     program.progress = generation;
     if (++numAtSync == ranks.size()) {
-      for (const std::shared_ptr<Allocation> &allocation : heap) {
-        if (!allocation || !options.atSync)
-          continue;
-        for (auto [owner, copy] : llvm::enumerate(allocation->copies)) {
-          BufferSnapshot snapshot{static_cast<uint64_t>(allocation->number),
-                                  static_cast<unsigned>(owner), copy.bytes,
-                                  std::vector<bool>(copy.bytes.size())};
-          for (size_t i = 0; i < copy.states.size(); ++i)
-            snapshot.defined[i] = copy.states[i] == Allocation::Copy::Written;
-          if (mlir::failed(options.atSync(numSyncs, snapshot)))
-            program.failed = failed = true;
-        }
-      }
-      ++numSyncs;
+      if (mlir::failed(showBuffers(program.current())))
+        program.failed = true;
       ++generation;
       numAtSync = 0;
       wake(nullptr);
@@ -315,6 +335,8 @@ LogicalResult World::run() {
     waits |= !rank.stream.empty();
   if (!failed && waits)
     reportDeadlock();
+  if (!failed)
+    (void)showBuffers(/*sync=*/nullptr); // sets `failed`
   return success(!failed);
 }
 

@@ -3,6 +3,7 @@
 //
 // What `iris-run --device=reference` starts: the ranks of a program, in this
 // process, with the interpreter.
+#include "DeviceComparison.h"
 #include "stack/LargeStack.h"
 #include "terminal/Terminal.h"
 
@@ -26,6 +27,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SourceMgr.h"
 
+using namespace iristools;
 using namespace mlir;
 using namespace mlir::iris;
 namespace cl = llvm::cl;
@@ -55,7 +57,22 @@ static cl::opt<std::string> callerName("caller",
                                        cl::desc("The tool that messages name"),
                                        cl::Hidden, cl::cat(category));
 
-/// Prints the checks of all ranks as iris-run does.
+// Of `iris-run --compare=reference`, after the ranks of the device have ended.
+static cl::list<int> compareFds("compare-fds", cl::CommaSeparated, cl::Hidden,
+                                cl::desc("Files of the ranks' buffers"),
+                                cl::cat(category));
+static cl::opt<std::string> compareDevice("compare-device", cl::Hidden,
+                                          cl::desc("The device's name"),
+                                          cl::cat(category));
+static cl::opt<std::string> tolerances("tolerance", cl::Hidden,
+                                       cl::desc("Of floats, by type"),
+                                       cl::cat(category));
+static cl::opt<bool> deviceFailed("device-failed", cl::Hidden,
+                                  cl::desc("A rank of the device failed"),
+                                  cl::cat(category));
+
+/// Prints the checks of all ranks as iris-run does. In a comparison there may
+/// be none.
 static int summarize(ArrayRef<RankChecks> ranks) {
   uint64_t checked = 0, failed = 0, badRanks = 0;
   for (auto [rank, checks] : llvm::enumerate(ranks)) {
@@ -75,6 +92,8 @@ static int summarize(ArrayRef<RankChecks> ranks) {
                  << " (" << failed << " of " << checked << " checks failed)\n";
     return 1;
   }
+  if (checked == 0 && !compareFds.empty())
+    return 0;
   if (checked == 0) {
     llvm::errs() << toolName << ": FAILED: the program ran on " << where
                  << " but checked nothing; its kernels must check results with "
@@ -84,6 +103,35 @@ static int summarize(ArrayRef<RankChecks> ranks) {
   llvm::outs() << toolName << ": " << where << ": all " << checked
                << " checks passed\n";
   return 0;
+}
+
+/// Executes the program and compares the device's buffers with its own.
+static int compare(ModuleOp module, InterpreterOptions &options) {
+  if (compareFds.size() != options.numRanks) {
+    llvm::errs() << toolName << ": --compare-fds has " << compareFds.size()
+                 << " files; expected one for each of " << options.numRanks
+                 << " ranks\n";
+    return 1;
+  }
+  DeviceComparison comparison(
+      toolName, compareDevice,
+      std::vector<int>(compareFds.begin(), compareFds.end()));
+  if (!tolerances.empty() && failed(comparison.setTolerances(tolerances)))
+    return 1;
+  bool differs = false;
+  options.atSync = [&](const SyncSnapshot &sync) {
+    LogicalResult result = comparison.compare(sync);
+    differs = failed(result);
+    return result;
+  };
+  FailureOr<std::vector<RankChecks>> checks = interpret(module, options);
+  bool failedChecks = succeeded(checks) && summarize(*checks) != 0;
+  if (succeeded(checks))
+    differs = failed(comparison.finish());
+  if (differs)
+    llvm::errs() << toolName << ": FAILED: " << compareDevice
+                 << " differs from the reference\n";
+  return failed(checks) || differs || failedChecks || deviceFailed;
 }
 
 static int runTool(int argc, char **argv) {
@@ -127,6 +175,8 @@ static int runTool(int argc, char **argv) {
   options.numRanks = numRanks;
   options.seed = seed;
   options.heapBytes = heapBytes;
+  if (!compareFds.empty())
+    return compare(*module, options);
   FailureOr<std::vector<RankChecks>> checks = interpret(*module, options);
   return failed(checks) ? 1 : summarize(*checks);
 }

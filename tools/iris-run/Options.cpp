@@ -75,9 +75,54 @@ static Value deviceOrReference(Options &options) {
   return {[parse = usual.parse, &options](const std::string &option,
                                           const std::string &text) -> Status {
             options.reference = text == "reference";
-            return options.reference ? Status() : parse(option, text);
+            if (options.reference)
+              return {};
+            Status status = parse(option, text);
+            return status.ok()
+                       ? status
+                       : rt::makeStatus(status.code(), "%s, or reference",
+                                        status.message().c_str());
           },
           usual.initial};
+}
+
+static Value comparison(bool &target) {
+  return {
+      [&target](const std::string &option, const std::string &text) -> Status {
+        target = text == "reference";
+        return target ? Status()
+                      : rt::makeStatus(StatusCode::invalidArgument,
+                                       "%s; expected reference",
+                                       spelled(option, text).c_str());
+      }};
+}
+
+/// Whether `text` is a type and a tolerance, such as "f32=1e-5".
+static bool isTolerance(const std::string &text) {
+  size_t equals = text.find('=');
+  std::string type = text.substr(0, equals);
+  if (equals == std::string::npos ||
+      (type != "f16" && type != "bf16" && type != "f32" && type != "f64"))
+    return false;
+  const char *number = text.c_str() + equals + 1;
+  char *end = nullptr;
+  double value = std::strtod(number, &end);
+  return end != number && *end == '\0' && value >= 0 && value < 1;
+}
+
+static Value toleranceList(std::string &target) {
+  return {
+      [&target](const std::string &option, const std::string &text) -> Status {
+        for (const std::string &word : split(text, ','))
+          if (!isTolerance(word))
+            return rt::makeStatus(
+                StatusCode::invalidArgument,
+                "%s; expected types (f16, bf16, f32, f64) with numbers from 0 "
+                "to less than 1, such as f32=1e-5,f16=1e-2",
+                spelled(option, text).c_str());
+        target = text;
+        return {};
+      }};
 }
 
 static Value seed(std::optional<uint64_t> &target) {
@@ -111,10 +156,20 @@ static Status checkReference(const Options &options) {
                           "compiles nothing, checks every access, and reports "
                           "waits that no step can end",
                           wrong);
-  if (!options.reference && options.scheduleSeed)
+  if (options.reference && options.compare)
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "--compare=reference compares a device with the "
+                          "reference; expected another device than "
+                          "--device=reference");
+  if (!options.reference && !options.compare && options.scheduleSeed)
     return rt::makeStatus(StatusCode::invalidArgument,
                           "--schedule-seed orders the steps of the reference; "
-                          "expected --device=reference");
+                          "expected --device=reference or "
+                          "--compare=reference");
+  if (!options.compare && !options.tolerances.empty())
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "--tolerance is of a comparison; expected "
+                          "--compare=reference");
   return {};
 }
 
@@ -131,6 +186,14 @@ static CommandLine describe(Options &options) {
       "as emulated:gfx942, found by IRIS_EMULATOR, or the interpreter, which "
       "executes an .mlir program by the definition of its ops, compiles "
       "nothing, and reports undefined behaviour and deadlocks");
+  line.option("--compare", "reference", comparison(options.compare),
+              "run an .mlir program on the device and in the interpreter, and "
+              "compare all buffers of all ranks at each iris.sync and at the "
+              "end of @main; the program needs no checks");
+  line.option("--tolerance", "TYPE=T[,...]", toleranceList(options.tolerances),
+              "how far floats of a type may be from the reference, such as "
+              "f32=1e-5: T times the larger of 1 and the expected magnitude "
+              "(default: 0, equal bits or both NaN)");
   line.option("--schedule-seed", "N", seed(options.scheduleSeed),
               "reference only: determines the order in which programs take "
               "steps (default 0)");
@@ -174,6 +237,7 @@ static CommandLine describe(Options &options) {
             "print every environment variable that the runtime reads");
   // What iris-run passes to itself.
   line.option("--result-fd", "FD", number(options.resultFd, 0, 1 << 20), "");
+  line.option("--dump-fd", "FD", number(options.dumpFd, 0, 1 << 20), "");
   line.flag({"--print-target"}, options.printTarget, "");
   line.positional("PROGRAM", program(options.program));
   return line;

@@ -17,6 +17,10 @@ struct Options {
   rt::DeviceSpec device;
   /// The interpreter executes the ranks, not a device.
   bool reference = false;
+  /// The interpreter executes the program as well, and buffers are compared.
+  bool compare = false;
+  /// Of a comparison: "f32=1e-5,...".
+  std::string tolerances;
   /// Determines the order in which the interpreter takes steps.
   std::optional<uint64_t> scheduleSeed;
   bool threads = false;
@@ -37,6 +41,8 @@ struct Options {
   bool version = false;
   /// Internal: this process is a rank; results go to this descriptor.
   int resultFd = -1;
+  /// Internal: buffers are written to this descriptor at every sync.
+  int dumpFd = -1;
   /// Internal: print the device's target and exit.
   bool printTarget = false;
   /// Kernels check their accesses.

@@ -12,9 +12,9 @@ using namespace iris;
 using namespace iris::run;
 
 /// The command line of a rank: this executable, with the package in inherited
-/// memory.
-static ChildSpec commandOf(const Options &options, int packageFd,
-                           int resultFd) {
+/// memory. `dumpFd` is -1 if buffers are not compared.
+static ChildSpec commandOf(const Options &options, int packageFd, int resultFd,
+                           int dumpFd) {
   ChildSpec spec;
   spec.path = rt::selfPath();
   spec.args = {"--device=" + rt::deviceName(options.device),
@@ -32,6 +32,10 @@ static ChildSpec commandOf(const Options &options, int packageFd,
   if (options.verbose)
     spec.env.push_back("IRIS_LOG=info");
   spec.keep = {packageFd, resultFd};
+  if (dumpFd >= 0) {
+    spec.args.push_back("--dump-fd=" + std::to_string(dumpFd));
+    spec.keep.push_back(dumpFd);
+  }
   return spec;
 }
 
@@ -48,13 +52,15 @@ static std::string describeEnd(const Options &options, const RankEnd &end) {
 
 rt::Expected<std::vector<RankResult>>
 iris::run::runProcesses(Supervisor &supervisor, const Options &options,
-                        const std::string &packageBytes) {
+                        const std::string &packageBytes,
+                        const std::vector<rt::UniqueFd> &dumps) {
   IRISRT_ASSIGN_OR_RETURN(rt::UniqueFd package,
                           rt::makeMemoryFile("iris-package", packageBytes));
   RankLaunch launch;
   launch.numRanks = options.numRanks;
-  launch.command = [&](uint32_t, int resultFd) {
-    return commandOf(options, package.get(), resultFd);
+  launch.command = [&](uint32_t rank, int resultFd) {
+    return commandOf(options, package.get(), resultFd,
+                     dumps.empty() ? -1 : dumps[rank].get());
   };
   launch.stopLimit = stopLimitFor(options.waitLimit);
   IRISRT_ASSIGN_OR_RETURN(std::vector<RankEnd> ends,

@@ -3,30 +3,36 @@
 #include "Reference.h"
 
 #include "compile/Compiler.h"
+#include "core/Files.h"
 
 #include <cerrno>
+#include <fcntl.h>
 #include <unistd.h>
 
 using namespace iris;
 using namespace iris::run;
 using rt::StatusCode;
 
+static const char *optionOf(const Options &options) {
+  return options.compare ? "--compare=reference" : "--device=reference";
+}
+
 /// The path of iris-interpret.
-static rt::Expected<std::string> findInterpreter() {
+static rt::Expected<std::string> findInterpreter(const Options &options) {
   rt::Expected<std::string> compiler = rt::findCompiler();
   if (!compiler.ok())
     return compiler.status().withContext(
-        "--device=reference needs iris-interpret, which is next to the "
-        "compiler");
+        std::string(optionOf(options)) +
+        " needs iris-interpret, which is next to the compiler");
   std::string path = *compiler;
   size_t slash = path.rfind('/');
   path = (slash == std::string::npos ? "" : path.substr(0, slash + 1)) +
          "iris-interpret";
   if (::access(path.c_str(), X_OK) != 0)
     return rt::makeErrnoStatus(StatusCode::unavailable, errno,
-                               "--device=reference needs '%s', next to the "
-                               "compiler, which cannot be run",
-                               path.c_str());
+                               "%s needs '%s', next to the compiler, which "
+                               "cannot be run",
+                               optionOf(options), path.c_str());
   return path;
 }
 
@@ -37,19 +43,17 @@ static bool isSource(const std::string &program) {
          program.compare(program.size() - length, length, ".mlir") == 0;
 }
 
-rt::Status iris::run::runReference(const Options &options) {
-  if (!isSource(options.program))
-    return rt::makeStatus(StatusCode::invalidArgument,
-                          "--device=reference executes the source of a "
-                          "program; expected an .mlir file, not '%s'",
-                          options.program.c_str());
-  IRISRT_ASSIGN_OR_RETURN(std::string interpreter, findInterpreter());
+/// Becomes iris-interpret, with more options.
+static rt::Status becomeInterpreter(const Options &options,
+                                    const std::vector<std::string> &more) {
+  IRISRT_ASSIGN_OR_RETURN(std::string interpreter, findInterpreter(options));
   std::vector<std::string> words = {interpreter, "--caller=iris-run", "-n",
                                     std::to_string(options.numRanks)};
   if (options.scheduleSeed)
     words.push_back("--schedule-seed=" + std::to_string(*options.scheduleSeed));
   if (options.heapBytes != 0)
     words.push_back("--heap=" + std::to_string(options.heapBytes));
+  words.insert(words.end(), more.begin(), more.end());
   words.insert(words.end(), {"--", options.program});
   std::vector<char *> argv;
   for (std::string &word : words)
@@ -58,4 +62,50 @@ rt::Status iris::run::runReference(const Options &options) {
   ::execv(interpreter.c_str(), argv.data());
   return rt::makeErrnoStatus(StatusCode::unavailable, errno, "cannot run '%s'",
                              interpreter.c_str());
+}
+
+static rt::Status checkSource(const Options &options) {
+  if (isSource(options.program))
+    return {};
+  return rt::makeStatus(StatusCode::invalidArgument,
+                        "%s executes the source of a program; expected an "
+                        ".mlir file, not '%s'",
+                        optionOf(options), options.program.c_str());
+}
+
+rt::Status iris::run::runReference(const Options &options) {
+  IRISRT_RETURN_IF_ERROR(checkSource(options));
+  return becomeInterpreter(options, {});
+}
+
+rt::Expected<std::vector<rt::UniqueFd>>
+iris::run::prepareDumps(const Options &options) {
+  IRISRT_RETURN_IF_ERROR(checkSource(options));
+  IRISRT_RETURN_IF_ERROR(findInterpreter(options).status());
+  std::vector<rt::UniqueFd> dumps;
+  for (uint32_t rank = 0; rank < options.numRanks; ++rank) {
+    IRISRT_ASSIGN_OR_RETURN(rt::UniqueFd dump,
+                            rt::makeMemoryFile("iris-buffers", ""));
+    dumps.push_back(std::move(dump));
+  }
+  return dumps;
+}
+
+rt::Status
+iris::run::compareWithReference(const Options &options,
+                                const std::vector<rt::UniqueFd> &dumps,
+                                int exitStatus) {
+  std::string files;
+  for (const rt::UniqueFd &dump : dumps) {
+    ::fcntl(dump.get(), F_SETFD, 0); // iris-interpret inherits it
+    files += (files.empty() ? "" : ",") + std::to_string(dump.get());
+  }
+  std::vector<std::string> words = {"--compare-fds=" + files,
+                                    "--compare-device=" +
+                                        rt::deviceName(options.device)};
+  if (!options.tolerances.empty())
+    words.push_back("--tolerance=" + options.tolerances);
+  if (exitStatus != 0)
+    words.push_back("--device-failed");
+  return becomeInterpreter(options, words);
 }

@@ -2,6 +2,7 @@
 //===- Worker.cpp - One rank of the program -------------------------------===//
 #include "Worker.h"
 
+#include "Dump.h"
 #include "RankLauncher.h"
 #include "core/OsThread.h"
 #include "iris/rt/Program.h"
@@ -22,14 +23,20 @@ static constexpr double joinSeconds = 20;
 
 /// Runs `@main`, with a trace if requested.
 static rt::Status runMain(rt::World &world, const Options &options,
-                          const rt::Package &package) {
+                          const rt::Package &package, int dumpFd) {
+  auto run = [&] {
+    if (dumpFd < 0)
+      return rt::runProgram(world, package);
+    BufferDump dump(dumpFd);
+    return rt::runProgram(world, package, dump);
+  };
   if (options.trace.empty())
-    return rt::runProgram(world, package);
+    return run();
   rt::TraceOptions trace;
   if (options.traceEvents != 0)
     trace.eventsPerRing = options.traceEvents;
   IRISRT_RETURN_IF_ERROR(world.startTrace(trace));
-  IRISRT_RETURN_IF_ERROR(rt::runProgram(world, package));
+  IRISRT_RETURN_IF_ERROR(run());
   IRISRT_ASSIGN_OR_RETURN(rt::TraceSummary summary,
                           world.writeTrace(options.trace));
   if (world.rank() == 0)
@@ -46,7 +53,7 @@ static void setError(RankResult &result, const rt::Status &status) {
 
 RankResult iris::run::runRank(const Options &options,
                               const rt::LaunchInfo &launch,
-                              const rt::Package &package) {
+                              const rt::Package &package, int dumpFd) {
   RankResult result;
   result.reported = true;
   rt::WorldOptions worldOptions;
@@ -65,7 +72,7 @@ RankResult iris::run::runRank(const Options &options,
     setError(result, world.status());
     return result;
   }
-  rt::Status status = runMain(**world, options, package);
+  rt::Status status = runMain(**world, options, package, dumpFd);
   // Checks before a failure still count.
   rt::ExpectReport report = (*world)->expects();
   result.checked = report.checked;
@@ -89,7 +96,7 @@ int iris::run::workerMain(const Options &options) {
   } else {
     rt::Expected<rt::Package> package = rt::Package::fromFile(options.program);
     if (package.ok())
-      result = runRank(options, *launch, *package);
+      result = runRank(options, *launch, *package, options.dumpFd);
     else
       setError(result, package.status());
   }
@@ -107,8 +114,9 @@ int iris::run::workerMain(const Options &options) {
   return result.failed != 0 ? 1 : result.exitStatus;
 }
 
-std::vector<RankResult> iris::run::runThreads(const Options &options,
-                                              const rt::Package &package) {
+std::vector<RankResult>
+iris::run::runThreads(const Options &options, const rt::Package &package,
+                      const std::vector<rt::UniqueFd> &dumps) {
   std::vector<RankResult> results(options.numRanks);
   std::vector<rt::OsThread> threads;
   std::random_device random;
@@ -122,7 +130,8 @@ std::vector<RankResult> iris::run::runThreads(const Options &options,
       launch.numRanks = options.numRanks;
       launch.localRank = rank;
       launch.job = job;
-      results[rank] = runRank(options, launch, package);
+      results[rank] = runRank(options, launch, package,
+                              dumps.empty() ? -1 : dumps[rank].get());
     });
     if (thread.ok()) {
       threads.push_back(std::move(*thread));

@@ -6,22 +6,26 @@
 #include "Options.h"
 #include "Results.h"
 
+#include "core/UniqueFd.h"
 #include "iris/rt/Env.h"
 #include "iris/rt/Package.h"
 
 namespace iris::run {
 
-/// Runs `@main` as the rank of `launch`.
+/// Runs `@main` as the rank of `launch`. Writes buffers to `dumpFd` at every
+/// sync, unless it is -1.
 RankResult runRank(const Options &options, const rt::LaunchInfo &launch,
-                   const rt::Package &package);
+                   const rt::Package &package, int dumpFd);
 
 /// Runs a rank in this process: rank and job come from the environment, and the
 /// result goes to options.resultFd.
 int workerMain(const Options &options);
 
-/// Runs all ranks as threads of this process.
+/// Runs all ranks as threads of this process. `dumps` has a file for the
+/// buffers of each rank, or is empty.
 std::vector<RankResult> runThreads(const Options &options,
-                                   const rt::Package &package);
+                                   const rt::Package &package,
+                                   const std::vector<rt::UniqueFd> &dumps);
 
 } // namespace iris::run
 

@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <unistd.h>
 
 using namespace iris;
 using namespace iris::run;
@@ -42,8 +43,9 @@ static int printTarget(const Options &options) {
 
 /// Runs all ranks in this process, with default signal handling for debuggers
 /// and Ctrl-C.
-static int runInThreads(const Options &options, const rt::Package &package) {
-  return summarize(options, runThreads(options, package));
+static int runInThreads(const Options &options, const rt::Package &package,
+                        const std::vector<rt::UniqueFd> &dumps) {
+  return summarize(options, runThreads(options, package, dumps));
 }
 
 /// Whether any kernel of the package checks its accesses.
@@ -55,7 +57,10 @@ static bool hasChecks(const rt::Package &package) {
   return false;
 }
 
-static int launch(const Options &options) {
+/// Runs all ranks on the device. `dumps` has a file for the buffers of each, or
+/// is empty.
+static int launch(const Options &options,
+                  const std::vector<rt::UniqueFd> &dumps) {
   rt::Expected<rt::Package> package =
       rt::Status(rt::StatusCode::internal, "not read yet");
   {
@@ -83,7 +88,7 @@ static int launch(const Options &options) {
           1);
     if (!options.threads) {
       rt::Expected<std::vector<RankResult>> results =
-          runProcesses(supervisor, options, *bytes);
+          runProcesses(supervisor, options, *bytes, dumps);
       if (!results.ok())
         return report(results.status(), 1);
       if (supervisor.stopSignal() != 0) {
@@ -97,7 +102,19 @@ static int launch(const Options &options) {
   sigset_t all;
   sigfillset(&all);
   ::sigprocmask(SIG_UNBLOCK, &all, nullptr);
-  return runInThreads(options, *package);
+  return runInThreads(options, *package, dumps);
+}
+
+/// Runs all ranks on the device, and then in the interpreter, which compares
+/// their buffers, also those of ranks that failed later.
+static int compare(const Options &options) {
+  rt::Expected<std::vector<rt::UniqueFd>> dumps = prepareDumps(options);
+  if (!dumps.ok())
+    return report(dumps.status(), 1);
+  int exitStatus = finishStandardOutput(toolName, launch(options, *dumps));
+  if (exitStatus > 128 || ::lseek(dumps->front().get(), 0, SEEK_CUR) == 0)
+    return exitStatus; // stopped, or no rank has come to a sync
+  return report(compareWithReference(options, *dumps, exitStatus), 1);
 }
 
 static int runTool(int argc, char **argv) {
@@ -125,7 +142,7 @@ static int runTool(int argc, char **argv) {
     return report(runReference(*options), 1);
   if (options->verbose)
     ::setenv("IRIS_LOG", "info", /*overwrite=*/1);
-  return launch(*options);
+  return options->compare ? compare(*options) : launch(*options, {});
 }
 
 static int runAndFinish(int argc, char **argv) {

@@ -15,16 +15,31 @@
 
 namespace mlir::iris {
 
-/// A buffer of the symmetric heap on one rank, when all ranks have met in an
-/// `iris.sync`.
+/// A live buffer of the symmetric heap on one rank.
 struct BufferSnapshot {
-  /// The number of the allocation, from 0, in program order.
-  uint64_t allocation;
+  /// The number of the allocation, from 0, in program order, without
+  /// workspaces (`iris.alloc ... workspace`).
+  uint64_t number;
   unsigned rank;
+  /// The `iris.alloc`.
+  Operation *alloc;
+  Type element;
+  ArrayRef<int64_t> sizes;
   ArrayRef<uint8_t> bytes;
   /// For every byte, whether the program determines it: it has neither poison
   /// nor the state of a barrier.
   std::vector<bool> defined;
+};
+
+/// The buffers of all ranks, without workspaces, when all have met in an
+/// `iris.sync`.
+struct SyncSnapshot {
+  /// Syncs are numbered from 0.
+  uint64_t number;
+  /// The `iris.sync`; null at the end of `@main`.
+  Operation *op;
+  /// By allocation, then by rank.
+  std::vector<BufferSnapshot> buffers;
 };
 
 struct InterpreterOptions {
@@ -33,9 +48,9 @@ struct InterpreterOptions {
   uint64_t seed = 0;
   /// Bytes of a rank's symmetric heap.
   uint64_t heapBytes = uint64_t(1) << 30;
-  /// Called for every live buffer of every rank at every `iris.sync`, which is
-  /// numbered from 0.
-  std::function<LogicalResult(uint64_t sync, const BufferSnapshot &)> atSync;
+  /// Called at every `iris.sync` and at the end of `@main`; failure ends the
+  /// run. May be null.
+  std::function<LogicalResult(const SyncSnapshot &)> atSync;
 };
 
 /// The checks (`iris.expect_eq`) of one rank.

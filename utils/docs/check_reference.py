@@ -30,7 +30,7 @@ import pages
 
 WHAT = ("ops", "language", "main", "passes", "options", "variables", "symbols")
 # Options that programs pass to themselves.
-INTERNAL_OPTIONS = {"--print-target", "--result-fd"}
+INTERNAL_OPTIONS = {"--dump-fd", "--print-target", "--result-fd"}
 # Variables that are read outside of the table: by tests, and by libraries.
 KNOWN_VARIABLES = {"IRIS_TEST_PACKAGES", "IRIS_TEST_COMPILER"}
 
@@ -177,13 +177,14 @@ class Checker:
                 self.problems.append(f"commands.md: {tool} {name} is missing; "
                                      "give it a help text")
             count += len(known & shown)
-        section = re.search(r"(?ms)^## iris-compile\n(.*?)(?=^## |\Z)", page)[1]
-        for line in output(self.tool("iris-compile"), "--help").splitlines():
-            if (match := re.match(r"\s+(--?[\w-]+)", line)):
-                count += 1
-                if match[1] not in section:
-                    self.problems.append(f"commands.md: iris-compile "
-                                         f"{match[1]} is missing")
+        for tool in ("iris-compile", "iris-interpret"):
+            section = re.search(rf"(?ms)^## {tool}\n(.*?)(?=^## |\Z)", page)
+            for line in output(self.tool(tool), "--help").splitlines():
+                if (match := re.match(r"\s+(--?[\w-]+)", line)):
+                    count += 1
+                    if not section or match[1] not in section[1]:
+                        self.problems.append(f"commands.md: {tool} {match[1]} "
+                                             "is missing")
         return count
 
     def variables(self):

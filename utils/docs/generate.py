@@ -20,7 +20,7 @@ import sys
 import api
 import pages
 
-TOOLS = ("iris-run", "iris-bench", "iris-compile", "iris-opt")
+TOOLS = ("iris-run", "iris-interpret", "iris-bench", "iris-compile", "iris-opt")
 NOTE = "<!-- Written by utils/docs/generate.py; do not edit. -->\n"
 
 

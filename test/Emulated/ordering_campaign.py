@@ -38,34 +38,11 @@ import ordering
 import ordering_barriers
 import ordering_waves as waves
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                os.pardir, "Programs"))
+from campaign_log import append, read_log  # noqa: E402
+
 TARGETS = ["gfx942", "gfx950", "gfx1100", "gfx1201"]
-
-
-def read_log(path):
-    """Its records; a line that an interruption cut short is none."""
-    records = []
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                try:
-                    records.append(json.loads(line))
-                except json.JSONDecodeError:
-                    continue
-    return records
-
-
-def append(path, record):
-    """In one write, on a line of its own."""
-    with open(path, "ab") as file:
-        cut_short = file.tell() and not ends_line(path)
-        file.write((b"\n" if cut_short else b"")
-                   + json.dumps(record).encode() + b"\n")
-
-
-def ends_line(path):
-    with open(path, "rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
 
 
 def key_of(record):

@@ -129,6 +129,7 @@ def Iris_AllGatherOp : Iris_CollectiveCallOp<"all_gather", "AllGather", 0, 0> {
   let summary = "Gives every rank the inputs of all ranks";
   let description = [{
     The output holds the inputs of the group's members, one after the other.
+    All inputs have the same number of elements, and so have all outputs.
     In place: the input is this rank's chunk of the output.
 
     `group` names the ranks that take part, at most 8 in any order; the
@@ -148,6 +149,7 @@ def Iris_AllGatherOp : Iris_CollectiveCallOp<"all_gather", "AllGather", 0, 0> {
 def Iris_AllReduceOp : Iris_CollectiveCallOp<"all_reduce", "AllReduce", 1, 0> {
   let summary = "Gives every rank the reduction of all inputs";
   let description = [{
+    Element i of every output is the reduction of the elements i of all inputs.
     Sums of f16, bf16 and fp8 accumulate in f32; `avg` divides once, after the
     sum, and truncates towards zero for integers. The result is the same, bit
     for bit, on all ranks and from run to run, but for the variant `atomic`. The
@@ -180,6 +182,7 @@ def Iris_ReduceScatterOp : Iris_CollectiveCallOp<"reduce_scatter", "ReduceScatte
 def Iris_AllToAllOp : Iris_CollectiveCallOp<"all_to_all", "AllToAll", 0, 0> {
   let summary = "Sends chunk i of the input to member i of the group";
   let description = [{
+    Both buffers hold a chunk for every member of the group, of equal lengths.
     Chunk i of the output comes from member i.
 
     Example:
@@ -194,8 +197,9 @@ def Iris_AllToAllOp : Iris_CollectiveCallOp<"all_to_all", "AllToAll", 0, 0> {
 def Iris_BroadcastOp : Iris_CollectiveCallOp<"broadcast", "Broadcast", 0, 1> {
   let summary = "Gives every rank the root's input";
   let description = [{
-    `root` is a member of the group, by its place there. Other ranks' inputs
-    are not read.
+    Every output becomes the input of the root. `root` is a member of the group,
+    by its place there, and the same on all ranks. Other ranks' inputs are not
+    read.
 
     Example:
 
@@ -209,7 +213,8 @@ def Iris_BroadcastOp : Iris_CollectiveCallOp<"broadcast", "Broadcast", 0, 1> {
 def Iris_ReduceToOp : Iris_CollectiveCallOp<"reduce", "Reduce", 1, 1> {
   let summary = "Gives the root the reduction of all inputs";
   let description = [{
-    Other ranks' outputs are not written.
+    `iris.all_reduce` for one rank: other ranks' outputs are not written. `root`
+    is that of `iris.broadcast`.
 
     Example:
 
@@ -223,7 +228,8 @@ def Iris_ReduceToOp : Iris_CollectiveCallOp<"reduce", "Reduce", 1, 1> {
 def Iris_GatherToOp : Iris_CollectiveCallOp<"gather_to", "Gather", 0, 1> {
   let summary = "Gives the root the inputs of all ranks";
   let description = [{
-    `iris.all_gather` for one rank. (`iris.gather` is the access.)
+    `iris.all_gather` for one rank: other ranks' outputs are not written. `root`
+    is that of `iris.broadcast`. (`iris.gather` is the access.)
 
     Example:
 
@@ -237,6 +243,8 @@ def Iris_GatherToOp : Iris_CollectiveCallOp<"gather_to", "Gather", 0, 1> {
 def Iris_ScatterFromOp : Iris_CollectiveCallOp<"scatter_from", "Scatter", 0, 1> {
   let summary = "Gives member i of the group chunk i of the root's input";
   let description = [{
+    The input of the root holds a chunk for every member of the group; other
+    ranks' inputs are not read. `root` is that of `iris.broadcast`.
     (`iris.scatter` is the access.)
 
     Example:

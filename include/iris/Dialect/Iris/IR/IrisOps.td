@@ -32,7 +32,8 @@ def Iris_RankOp : Iris_Op<"rank", [Pure,
     DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
   let summary = "Returns this rank's number";
   let description = [{
-    Same as `ctx.get_rank()`.
+    From 0 to num_ranks - 1; the same in all programs of the rank and in
+    `@main`. Same as `ctx.get_rank()`.
 
     Example:
 
@@ -89,6 +90,9 @@ def Iris_GroupIndexOp
     : Iris_GroupQueryOp<"group_index", (ins Iris_CtxType:$ctx)> {
   let summary = "Returns this rank's index in the launch's group";
   let description = [{
+    The place of this rank in the list of the launch, from 0 to group_size - 1;
+    without a group the rank.
+
     Example:
 
     ```mlir
@@ -560,6 +564,7 @@ def Iris_BarrierOp : Iris_OrderedOp<"barrier"> {
     never reset, so a barrier may be repeated any number of times and replayed
     in graphs. `state` must hold at least 32 * programs * num_ranks elements,
     initially zero, and is used by the barriers of one kernel launch at a time.
+    What the barrier stores there is not specified.
 
     With `group` only the members of the launch's group take part; `state` then
     holds 32 * programs * group_size elements and is used by that group only.
@@ -618,7 +623,8 @@ def Iris_ExpectEqOp : Iris_OrderedOp<"expect_eq", [
 def Iris_AllocOp : Iris_Op<"alloc", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Allocates a zeroed buffer on every rank's heap";
   let description = [{
-    Every rank must make the same allocations in the same order.
+    Every element is 0 on every rank. Every rank must make the same allocations,
+    of the same size, in the same order.
 
     `workspace` is set on memory that the compiler adds for a collective or a
     matmul of the program: its content is not the program's, so
@@ -641,7 +647,9 @@ def Iris_AllocOp : Iris_Op<"alloc", [MemoryEffects<[MemRead, MemWrite]>]> {
 def Iris_DeallocOp : Iris_Op<"dealloc", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Frees a buffer on every rank's heap";
   let description = [{
-    The memory is reused only after the earlier work of all ranks has completed.
+    Every rank frees a buffer once. Launches before it may use the buffer until
+    they end, later ones may not. The memory is reused only after the earlier
+    work of all ranks has completed.
 
     Example:
 
@@ -659,8 +667,11 @@ def Iris_LaunchOp : Iris_Op<"launch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Enqueues programs of a kernel on this rank";
   let description = [{
-    Takes one to three extents of the grid, and the arguments of the kernel.
-    Launches run in program order; the host does not wait.
+    Takes one to three extents of the grid, each at least 1, and the arguments
+    of the kernel. They have the types of the kernel's, but a symmetric buffer
+    may be passed for one without a memory space. Launches run in program order:
+    a launch begins when all programs of the one before it have ended. The host
+    does not wait.
 
     `group` lists the ranks that launch, at most 8 of them in any order: they
     are the kernel's group. The other ranks do not launch.
@@ -688,6 +699,10 @@ def Iris_LaunchOp : Iris_Op<"launch", [
 def Iris_SyncOp : Iris_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for the stream, then for all ranks";
   let description = [{
+    A rank goes on when its launches, collectives and matmuls have ended and all
+    ranks have come to their sync. Every store before it, of any rank, is then
+    visible to every rank. All ranks sync equally often.
+
     Example:
 
     ```mlir

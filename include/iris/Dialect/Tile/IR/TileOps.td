@@ -113,7 +113,8 @@ def Tile_ScatterOp : Tile_Op<"scatter", [
   let description = [{
     The counterpart of `tile.gather`. Elements that are masked out or outside of
     the buffer are dropped. If two elements have the same coordinates, one of
-    them is stored; which one is not specified.
+    them is stored; which one is not specified, so that the element has no
+    defined value if they differ.
 
     Example:
 
@@ -163,6 +164,9 @@ def Tile_RangeOp : Tile_Op<"range", [Pure]> {
 def Tile_ExpandDimsOp : Tile_Op<"expand_dims", [Pure]> {
   let summary = "Inserts a dimension of extent 1";
   let description = [{
+    The result has the same elements in row-major order, and the extent 1 in
+    dimension `dim`.
+
     Example:
 
     ```mlir
@@ -180,6 +184,10 @@ def Tile_ExpandDimsOp : Tile_Op<"expand_dims", [Pure]> {
 def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let summary = "Repeats a tile along its dimensions of extent 1";
   let description = [{
+    An element of the result is the element of the source with the same
+    coordinates, where those along dimensions of extent 1 are 0. The extents of
+    the other dimensions are the same.
+
     Example:
 
     ```mlir

@@ -86,21 +86,11 @@ static Step launch(Program &program, Operation *op) {
                     " programs; expected 1 or more");
     item.grid[dim] = extent;
   }
-  for (const Datum &datum : program.getAll(launch.getKernelOperands()))
-    item.arguments.push_back(datum);
-  if (item.arguments.size() != item.kernel.getNumArguments())
-    program.error("passes " + Twine(item.arguments.size()) +
-                  " arguments; the kernel takes " +
-                  Twine(item.kernel.getNumArguments()));
-  for (auto [n, operand] : llvm::enumerate(launch.getKernelOperands())) {
-    const Datum &datum = item.arguments[n];
-    if (program.failed)
-      return Step::Next;
-    if (operand.getType() != item.kernel.getArgument(n).getType())
-      program.error("passes as argument " + Twine(n) +
-                    " a value of another type than the kernel's");
-    if (!datum.elements.empty())
+  // The verifier has compared the types with the kernel's.
+  for (const Datum &datum : program.getAll(launch.getKernelOperands())) {
+    if (!program.failed && !datum.elements.empty())
       program.requireValue(datum.elements[0]);
+    item.arguments.push_back(datum);
   }
   if (program.failed || !checkArguments(program, item.arguments))
     return Step::Next;

@@ -60,6 +60,7 @@ class Kernel:
         self.constants = []  # their lines
         self.extra = []      # buffers of the exchange: name, kind
         self.views = []      # of inputs, in scope
+        self.warps = choices.pick([0, 1, 2, 8])  # 0: the default
         self.has_rows = False  # inside of the loop over rows
         self.shape = choices.pick(SHAPES[len(output.extents)])
         self.body()
@@ -458,6 +459,16 @@ class Kernel:
         return self.define(f"memref.load {memory}[{self.index(4).name}] : {type_}",
                            (), value.element)
 
+    def called(self):
+        """Of a function of the kernel's module, which program.py has."""
+        value = self.cast(self.operand(), "i32")
+        while value.shape:
+            value = self.define(f"tile.reduce max {self.use(value)} dim 0 : "
+                                f"{value.type} -> {tile(value.shape[1:], 'i32')}",
+                                value.shape[1:], "i32", False)
+        return self.define(f"func.call @mix({self.use(value)}, {self.index(9).name}) "
+                           ": (i32, index) -> i32", (), "i32")
+
     def matmul(self):
         element = self.choices.pick(["f16", "i8", "bf16"])
 
@@ -470,6 +481,7 @@ class Kernel:
         k = self.constant(self.choices.pick([16, 5, 32, 40]))
         at = [self.index(n).name for n in a.extents + b.extents]
         result = "i32" if element == "i8" else "f32"
+        self.warps = 0
         return self.define(f"tile.matmul {a.name}[{at[0]}, {at[1]}], "
                            f"{b.name}[{at[2]}, {at[3]}] k({k.name}) block(32) : "
                            f"{a.type}, {b.type} -> {tile((16, 16), result)}",
@@ -705,7 +717,7 @@ class Kernel:
                   self.arithmetic, self.selected, self.element, self.reduced,
                   self.splat, self.range, self.widened, self.transposed,
                   self.gathered, self.view, self.scratch, self.matmul,
-                  self.early_store, self.copied, self.scattered, self.chosen]
+                  self.early_store, self.copied, self.scattered, self.chosen, self.called]
         nested = [self.branch, self.loop, self.repeat, self.switch]
         for _ in range(self.choices.number(most + 1)):
             if self.depth < MOST_DEPTH and self.choices.chance(25):
@@ -717,14 +729,11 @@ class Kernel:
 
     def exchange(self):
         """Sends a tile to the peer program of another rank."""
-        kind = self.choices.number(3)
+        kind = self.choices.number(4)
         if kind == 0:
             return
         shape = self.choices.pick([(16,), (64,)])
         element = self.choices.pick(INTS + FLOATS)
-        box = Buffer(f"%box{len(self.extra)}", element, [4, shape[0]])
-        word = Buffer(f"%word{len(self.extra)}", "i32", [4096])
-        self.extra += [box, word]
         found = self.visible(lambda v: v.shape == shape and v.element in
                              INTS + FLOATS)
         source = found[0] if found else self.define(
@@ -737,6 +746,12 @@ class Kernel:
         marked = self.cast(marks, element)
         sent = self.binary("arith.addf" if is_float(element) else "arith.addi",
                            sent, marked, False)
+        if kind == 3:
+            self.packets(sent)
+            return
+        box = Buffer(f"%box{len(self.extra)}", element, [4, shape[0]])
+        word = Buffer(f"%word{len(self.extra)}", "i32", [4096])
+        self.extra += [box, word]
         zero = self.constant(0).name
         row = tile((1,) + shape, element)
         thin = self.define(f"tile.expand_dims {self.use(sent)} dim 0 : {sent.type} -> "
@@ -760,6 +775,19 @@ class Kernel:
                               element)
         self.define(f"tile.reduce sum {self.use(got)} dim 0 : {got.type} -> "
                     f"{tile(shape, element)}", shape, element)
+
+    def packets(self, sent):
+        """Sends the tile with a flag in every word."""
+        words = sent.shape[0] * width(sent.element) // 32
+        box = Buffer(f"%box{len(self.extra)}", "i32", [4 * 2 * words])
+        self.extra.append(box)
+        at = self.binary("arith.muli", Value("%pid", (), "index"),
+                         self.constant(2 * words), False).name
+        flag = self.constant(1, "i32").name
+        self.add(f"iris.packet_store %ctx, {self.use(sent)}, {box.name}[{at}] to "
+                 f"{self.rank()} flag({flag}) : {sent.type}, {box.type}")
+        self.define(f"iris.packet_load %ctx, {box.name}[{at}] flag({flag}) : "
+                    f"{box.type} -> {sent.type}", sent.shape, sent.element)
 
     def folded(self):
         """The last value of the output's shape, with what nothing uses."""
@@ -815,11 +843,18 @@ class Kernel:
     def text(self):
         arguments = self.inputs + [self.output] + self.extra
         names = ", ".join(f"{b.name}: {b.type}" for b in arguments)
-        head = [f"  gpu.func @{self.name}(%ctx: !iris.ctx, {names}) kernel {{"]
+        warps = (f" attributes {{iris.num_warps = {self.warps} : i32}}"
+                 if self.warps else "")
+        head = [f"  gpu.func @{self.name}(%ctx: !iris.ctx, {names}) kernel{warps} {{"]
         head += ["    %rank = iris.rank %ctx : index",
                  "    %ranks = iris.num_ranks %ctx : index",
-                 "    %pid = gpu.block_id x",
-                 "    %programs = gpu.grid_dim x"]
+                 "    %x = gpu.block_id x",
+                 "    %y = gpu.block_id y",
+                 "    %columns = gpu.grid_dim x",
+                 "    %lines = gpu.grid_dim y",
+                 "    %before = arith.muli %y, %columns : index",
+                 "    %pid = arith.addi %before, %x : index",
+                 "    %programs = arith.muli %columns, %lines : index"]
         shift = [f"    %after = arith.addi %rank, "
                  f"{self.constant(self.shift or 0).name} : index",
                  "    %peer = arith.remui %after, %ranks : index"]

@@ -10,6 +10,16 @@ from kernel import FLOATS, INTS, Buffer, Kernel, is_float, width
 
 EXTENTS = {1: [16, 5, 33, 64, 100, 1], 2: [8, 3, 16, 5, 20], 3: [4, 3, 8]}
 FILLED = 64  # elements at once
+# What kernels call.
+MIX = """\
+  func.func private @mix(%value: i32, %index: index) -> i32 {
+    %other = arith.index_cast %index : index to i32
+    %seven = arith.constant 7 : i32
+    %amount = arith.andi %other, %seven : i32
+    %shifted = arith.shrui %value, %amount : i32
+    %mixed = arith.xori %shifted, %value : i32
+    func.return %mixed : i32
+  }"""
 
 
 class Program:
@@ -100,7 +110,8 @@ class Program:
         extra = [self.allocate(b.extents, b.element, keep=False)
                  for b in kernel.extra]
         buffers = inputs + [output] + extra
-        self.launch(kernel.name, self.constant(1 + self.choices.number(4)),
+        grid = self.choices.pick([(1,), (2,), (3,), (4,), (1, 2), (2, 2), (1, 4)])
+        self.launch(kernel.name, ", ".join([self.constant(n) for n in grid]),
                     ["%ctx"] + [b.name for b in buffers],
                     ["!iris.ctx"] + [b.type for b in buffers])
 
@@ -115,16 +126,19 @@ class Program:
         on the variant's order."""
         source = self.choices.pick(self.buffers)
         view = self.flat(source)
-        size, kind = view.extents[0], self.choices.number(4)
-        copies = kind in (1, 2)
-        output = self.allocate([size * self.ranks if copies else size],
-                               source.element)
-        output.is_small = source.is_small and copies
-        operation, tail = [
-            ("all_reduce " + ("max" if is_float(source.element) else
-                              self.choices.pick(["sum", "max", "min"])), ""),
-            ("all_gather", ""), ("all_gather", ""),
-            ("broadcast", f" root({self.constant(self.ranks - 1)})")][kind]
+        size, root = view.extents[0], f" root({self.constant(self.ranks - 1)})"
+        reduction = " max" if is_float(source.element) else " " + self.choices.pick(
+            ["sum", "max", "min"])
+        many, few = size * self.ranks, size // self.ranks
+        kinds = [("all_reduce" + reduction, "", size), ("all_gather", "", many),
+                 ("broadcast", root, size), ("gather_to", root, many),
+                 ("reduce" + reduction, root, size)]
+        if size % self.ranks == 0:
+            kinds += [("reduce_scatter" + reduction, "", few),
+                      ("all_to_all", "", size), ("scatter_from", root, few)]
+        operation, tail, elements = self.choices.pick(kinds)
+        output = self.allocate([elements], source.element)
+        output.is_small = source.is_small and "reduce" not in operation
         self.add(f"iris.{operation} %ctx, {view.name}, {output.name}{tail} : "
                  f"{view.type}, {output.type}")
 
@@ -132,7 +146,7 @@ class Program:
 
     def text(self):
         return "\n".join(
-            ["gpu.module @kernels {"] +
+            ["gpu.module @kernels {", MIX] +
             [fill_kernel(e) for e in sorted(self.elements)] +
             [kernel.text() for kernel in self.kernels] +
             ["}", "func.func @main(%ctx: !iris.ctx) {"] + self.main +

@@ -93,6 +93,8 @@ func.func @main(%ctx: !iris.ctx) {
   %x = arith.constant 0.0 : f32
   // CHECK: iris.alloc(%{{.*}}) : memref<?xf16, #iris.symmetric>
   %b = iris.alloc(%n) : memref<?xf16, #iris.symmetric>
+  // CHECK: iris.alloc(%{{.*}}) workspace : memref<?xi8, #iris.symmetric>
+  %w = iris.alloc(%n) workspace : memref<?xi8, #iris.symmetric>
   // CHECK: iris.launch @kernels::@world programs(%{{.*}}) args(%{{.*}}, %{{.*}}, %{{.*}} : !iris.ctx, memref<?xf16, #iris.symmetric>, index)
   iris.launch @kernels::@world programs(%n) args(%ctx, %b, %i : !iris.ctx, memref<?xf16, #iris.symmetric>, index)
   // CHECK: iris.sync %{{.*}}

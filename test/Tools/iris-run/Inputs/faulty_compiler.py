@@ -22,7 +22,7 @@ for n, word in enumerate(words):
         text = open(word, encoding="utf-8").read()
         for old, new in zip(pairs[::2], pairs[1::2]):
             text = text.replace(old, new) if old else text
-        words[n] = os.path.join({os.path.abspath(folder)!r}, "source.mlir")
+        words[n] = os.path.join({os.path.abspath(folder)!r}, f"{{os.getpid()}}.mlir")
         open(words[n], "w", encoding="utf-8").write(text)
 os.execv({compiler!r}, [{compiler!r}, *words])
 """)

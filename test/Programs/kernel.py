@@ -626,7 +626,7 @@ class Kernel:
                  f"{' -> (%s)' % types if carried else ''} {{")
         for n in range(2):
             views = self.region()
-            self.statements(3)
+            self.statements(5)
             self.add(f"scf.yield {self.words(self.yields(carried))} : {types}"
                      if carried else "scf.yield")
             self.end(views)
@@ -833,7 +833,7 @@ class Kernel:
         views = self.region([Value("%t", (), "index")])
         self.add(f"%row = arith.muli %t, {self.constant(self.shape[0]).name} : index")
         self.has_rows = True
-        self.statements(8)
+        self.statements(20)
         self.stored(self.folded())
         if self.choices.chance(30):
             self.accumulate()

@@ -102,7 +102,7 @@ class Kernel:
         """One of the type, or a constant."""
         found = self.visible(lambda v: (v.shape, v.element) == (shape, element))
         if found and not self.choices.chance(10):
-            return self.choices.pick(found[:6])
+            return self.choices.pick(found[:12])
         number = self.choices.pick([1, 0, 3, -1, 100, -7])
         if is_float(element):
             number = self.choices.pick(["1.0", "0.5", "-3.0", "0.0"])
@@ -222,6 +222,11 @@ class Kernel:
         return self.choices.pick(found[:8])
 
     def arithmetic(self):
+        """A few ops, of which each may use the ones before."""
+        for _ in range(1 + self.choices.number(6)):
+            self.operation()
+
+    def operation(self):
         left = self.operand()
         right = self.value(left.shape, left.element)
         if is_float(left.element):

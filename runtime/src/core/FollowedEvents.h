@@ -16,7 +16,7 @@ namespace iris::rt {
 /// for every event: mostly an event was recorded again before.
 class FollowedEvents {
 public:
-  /// Records the event on `stream`. Later work of the follower comes behind it,
+  /// Records the event on `stream`. Later work of the follower comes after it,
   /// if join() is called before that work is enqueued.
   Status follow(Backend &backend, StreamHandle follower, EventHandle event,
                 StreamHandle stream);

@@ -27,7 +27,7 @@ struct InterNode::Impl {
 
   Status open();
   Status connectAll(const std::vector<std::string> &addresses);
-  Status greetAll();
+  Status exchangeWithAll();
   Status check(const Transfer &transfer) const;
   Status start(const Transfer &transfer, uint64_t &request);
   Status runChecked(const std::vector<Transfer> &transfers);
@@ -111,7 +111,7 @@ Status InterNode::Impl::open() {
       std::vector<std::string> addresses,
       job.allGather(std::string(static_cast<const char *>(address), bytes)));
   IRISRT_RETURN_IF_ERROR(connectAll(addresses));
-  return greetAll();
+  return exchangeWithAll();
 }
 
 Status InterNode::Impl::connectAll(const std::vector<std::string> &addresses) {
@@ -134,7 +134,7 @@ Status InterNode::Impl::connectAll(const std::vector<std::string> &addresses) {
 
 /// One byte to and from every peer: an engine may connect at the first message,
 /// and errors belong to connect().
-Status InterNode::Impl::greetAll() {
+Status InterNode::Impl::exchangeWithAll() {
   std::vector<uint8_t> bytes(2 * job.numRanks());
   std::vector<Transfer> transfers;
   for (uint32_t rank = 0; rank < job.numRanks(); ++rank) {
@@ -197,7 +197,7 @@ Status InterNode::Impl::start(const Transfer &transfer, uint64_t &request) {
                                      sizeof(error.text)));
 }
 
-/// Waits until all requests are complete, the time is over, or the job has
+/// Waits until all requests are complete, the limit has passed, or the job has
 /// failed.
 Status InterNode::Impl::complete(std::vector<uint64_t> requests) {
   Deadline deadline(limit);

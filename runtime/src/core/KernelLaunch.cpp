@@ -214,7 +214,7 @@ Status World::Impl::launchChecked(const Kernel &kernel, LaunchConfig &config,
     log.debug("launch %u: %s, %u x %u x %u programs", filled.launchId,
               info.fullName().c_str(), config.grid[0], config.grid[1],
               config.grid[2]);
-  Status status = backend->launch(handleOf(stream), {kernel.handle_}, config,
-                                  argBlock.data(), argBlock.size());
+  Status status = backend->launch(joinedHandleOf(stream), {kernel.handle_},
+                                  config, argBlock.data(), argBlock.size());
   return status.ok() ? status : status.withContext(info.fullName());
 }

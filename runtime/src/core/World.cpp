@@ -273,7 +273,7 @@ World::Impl::~Impl() {
     for (uint64_t stream : streams)
       end({stream});
     if (mainStream.valid())
-      end(joinedStream());
+      end(joinedHandleOf({}));
     if (isStuck)
       log.error("a kernel of this rank still runs; its heap, code and control "
                 "block stay allocated until the process ends");
@@ -370,7 +370,7 @@ Expected<uint64_t> World::freeDeviceBytes() const {
 Backend &WorldAccess::backend(World &world) { return *world.impl_->backend; }
 
 StreamHandle WorldAccess::handleOf(const World &world, Stream stream) {
-  return world.impl_->handleOf(stream);
+  return world.impl_->joinedHandleOf(stream);
 }
 
 Status World::importExternal(uint64_t address, uint64_t bytes) const {
@@ -388,13 +388,15 @@ Status World::importExternal(uint64_t address, uint64_t bytes) const {
 Status World::copyToDevice(uint64_t to, const void *from, uint64_t bytes,
                            Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->backend->copyToDevice(impl_->handleOf(stream), to, from, bytes);
+  return impl_->backend->copyToDevice(impl_->joinedHandleOf(stream), to, from,
+                                      bytes);
 }
 
 Status World::copyToHost(void *to, uint64_t from, uint64_t bytes,
                          Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->backend->copyToHost(impl_->handleOf(stream), to, from, bytes);
+  return impl_->backend->copyToHost(impl_->joinedHandleOf(stream), to, from,
+                                    bytes);
 }
 
 Status World::writeNow(uint64_t to, const void *from, uint64_t bytes,
@@ -426,12 +428,14 @@ Status World::readNow(void *to, uint64_t from, uint64_t bytes, Stream stream) {
 Status World::copyOnDevice(uint64_t to, uint64_t from, uint64_t bytes,
                            Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->backend->copyOnDevice(impl_->handleOf(stream), to, from, bytes);
+  return impl_->backend->copyOnDevice(impl_->joinedHandleOf(stream), to, from,
+                                      bytes);
 }
 
 Status World::zero(uint64_t address, uint64_t bytes, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
-  Status status = impl_->backend->zero(impl_->handleOf(stream), address, bytes);
+  Status status =
+      impl_->backend->zero(impl_->joinedHandleOf(stream), address, bytes);
   Status failure = impl_->failure();
   return failure.ok() ? status : failure;
 }

@@ -52,7 +52,7 @@ struct World::Impl {
   Status checkHostCode(const char *what) const;
   Status synchronizeStream(StreamHandle stream);
   Status synchronizeAll();
-  std::vector<StreamHandle> allStreams();
+  std::vector<StreamHandle> allStreams() const;
   /// Whether one of the streams is captured, also by its owner.
   bool isAnyCaptured(const std::vector<StreamHandle> &among) const;
   /// Refuses to wait for captured streams, which does not fail the world.
@@ -93,13 +93,16 @@ struct World::Impl {
   Status launchChecked(const Kernel &kernel, LaunchConfig &config,
                        const IrisRtArg *args, size_t numArgs, Stream stream,
                        const Group *group);
-  /// mainStream, ordered behind the events that it follows.
-  StreamHandle joinedStream() {
-    followed.join(*backend, mainStream);
-    return mainStream;
+  /// The stream, to ask for its state.
+  StreamHandle handleOf(Stream stream) const {
+    return stream.id == 0 ? mainStream : StreamHandle{stream.id};
   }
-  StreamHandle handleOf(Stream stream) {
-    return stream.id == 0 ? joinedStream() : StreamHandle{stream.id};
+  /// The stream, to enqueue work or to wait: mainStream is ordered behind the
+  /// events that it follows.
+  StreamHandle joinedHandleOf(Stream stream) {
+    if (stream.id == 0)
+      followed.join(*backend, mainStream);
+    return handleOf(stream);
   }
 
   /// Checked before any lock, which a forked child may have inherited locked.

@@ -171,7 +171,7 @@ Status World::destroyStream(Stream stream) {
 
 Status World::synchronize(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->finalFailure());
-  StreamHandle handle = impl_->handleOf(stream);
+  StreamHandle handle = impl_->joinedHandleOf(stream);
   IRISRT_RETURN_IF_ERROR(impl_->checkNotCaptured({handle}));
   IRISRT_RETURN_IF_ERROR(
       impl_->recordFailure(impl_->synchronizeStream(handle)));
@@ -194,18 +194,19 @@ Status World::destroyEvent(Event event) {
 Status World::record(Event event, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
   impl_->followed.joinEvent(*impl_->backend, impl_->mainStream, {event.id});
-  return impl_->backend->record({event.id}, impl_->handleOf(stream));
+  return impl_->backend->record({event.id}, impl_->joinedHandleOf(stream));
 }
 
 Status World::waitFor(Event event, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->backend->wait(impl_->handleOf(stream), {event.id});
+  return impl_->backend->wait(impl_->joinedHandleOf(stream), {event.id});
 }
 
 Status World::follow(Event event, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
-  IRISRT_RETURN_IF_ERROR(impl_->followed.follow(
-      *impl_->backend, impl_->mainStream, {event.id}, impl_->handleOf(stream)));
+  IRISRT_RETURN_IF_ERROR(impl_->followed.follow(*impl_->backend,
+                                                impl_->mainStream, {event.id},
+                                                impl_->joinedHandleOf(stream)));
   return impl_->failure();
 }
 
@@ -217,7 +218,8 @@ Status World::waitEqual(uint64_t address, uint32_t value, Stream stream) {
                       "0x%" PRIx64
                       " is not an aligned 32-bit word on this rank's heap",
                       address);
-  return impl_->backend->waitEqual(impl_->handleOf(stream), address, value);
+  return impl_->backend->waitEqual(impl_->joinedHandleOf(stream), address,
+                                   value);
 }
 
 Expected<double> World::elapsedMs(Event start, Event end) const {
@@ -227,7 +229,7 @@ Expected<double> World::elapsedMs(Event start, Event end) const {
 
 Status World::beginCapture(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->backend->beginCapture(impl_->handleOf(stream));
+  return impl_->backend->beginCapture(impl_->joinedHandleOf(stream));
 }
 
 bool World::isCaptured(Stream stream) const {
@@ -254,7 +256,7 @@ Expected<Graph> World::endCapture(Stream stream) {
 
 Status World::launchGraph(Graph graph, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->backend->launchGraph({graph.id}, impl_->handleOf(stream));
+  return impl_->backend->launchGraph({graph.id}, impl_->joinedHandleOf(stream));
 }
 
 Status World::destroyGraph(Graph graph) {
@@ -296,8 +298,8 @@ Status World::Impl::finalFailure() const {
   return hasFinalFailure ? failure_ : Status::success();
 }
 
-std::vector<StreamHandle> World::Impl::allStreams() {
-  std::vector<StreamHandle> all = {joinedStream()};
+std::vector<StreamHandle> World::Impl::allStreams() const {
+  std::vector<StreamHandle> all = {mainStream};
   std::lock_guard<std::mutex> lock(mutex);
   for (uint64_t stream : streams)
     all.push_back({stream});
@@ -324,6 +326,7 @@ World::Impl::checkNotCaptured(const std::vector<StreamHandle> &among) const {
 }
 
 Status World::Impl::synchronizeAll() {
+  followed.join(*backend, mainStream);
   for (StreamHandle stream : allStreams()) {
     Status status = synchronizeStream(stream);
     if (!status.ok()) {

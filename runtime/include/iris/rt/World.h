@@ -386,8 +386,8 @@ public:
   /// \retval unavailable the device has no streams that can be adopted
   Expected<Stream> adoptStream(void *native);
   /// Ends the use of an adopted stream without touching it, so that the program
-  /// may already have destroyed it. sync() and the end of the
-  /// world no longer wait for its work (see follow()).
+  /// may already have destroyed it. sync() and the end of the world no longer
+  /// wait for its work (see follow()).
   /// \param stream the stream
   /// \retval invalidArgument it is no adopted stream
   Status forgetStream(Stream stream);

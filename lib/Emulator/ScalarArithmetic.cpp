@@ -124,6 +124,47 @@ static void addBitwise(InstructionTable &table,
   }
 }
 
+/// Operations on the bits of a T, whose names end with `bits`, or `number`
+/// where the ISA takes it for an unsigned number.
+template <class T>
+static void addBitsOf(InstructionTable &table, const char *bits,
+                      const char *number) {
+  auto add = [&](const char *name, const char *type, BuildFunction build) {
+    table.add(std::string(name) + type, std::move(build));
+  };
+  add("s_not_", bits, scalar<T(T)>([](T a, u32 &scc) {
+        scc = ~a != 0;
+        return T(~a);
+      }));
+  add("s_brev_", bits,
+      scalar<T(T)>([](T a, u32 &) { return llvm::reverseBits(a); }));
+  add("s_bcnt1_i32_", bits, scalar<u32(T)>([](T a, u32 &scc) {
+        scc = a != 0;
+        return u32(llvm::popcount(a));
+      }));
+  add("s_bcnt0_i32_", bits, scalar<u32(T)>([](T a, u32 &scc) {
+        scc = ~a != 0;
+        return u32(llvm::popcount(T(~a)));
+      }));
+  // The position of the first bit; all ones if there is none.
+  for (auto name : {"s_ff1_i32_", "s_ctz_i32_"})
+    add(name, bits, scalar<u32(T)>([](T a, u32 &) {
+          return a ? u32(llvm::countr_zero(a)) : ~u32(0);
+        }));
+  for (auto [name, type] :
+       {std::pair("s_flbit_i32_", bits), std::pair("s_clz_i32_", number)})
+    add(name, type, scalar<u32(T)>([](T a, u32 &) {
+          return a ? u32(llvm::countl_zero(a)) : ~u32(0);
+        }));
+  constexpr u32 last = sizeof(T) * 8 - 1;
+  add("s_bitcmp0_", bits, scalar<void(T, u32)>([](T a, u32 b, u32 &scc) {
+        scc = !(a >> (b & last) & 1);
+      }));
+  add("s_bitcmp1_", bits, scalar<void(T, u32)>([](T a, u32 b, u32 &scc) {
+        scc = a >> (b & last) & 1;
+      }));
+}
+
 static void addBits(InstructionTable &table) {
   addBitwise(table, {"s_and"}, [](u64 a, u64 b) { return a & b; });
   addBitwise(table, {"s_or"}, [](u64 a, u64 b) { return a | b; });
@@ -135,71 +176,14 @@ static void addBits(InstructionTable &table) {
              [](u64 a, u64 b) { return a & ~b; });
   addBitwise(table, {"s_orn2", "s_or_not1"},
              [](u64 a, u64 b) { return a | ~b; });
-  table.add("s_not_b32", scalar<u32(u32)>([](u32 a, u32 &scc) {
-              scc = ~a != 0;
-              return ~a;
-            }));
-  table.add("s_not_b64", scalar<u64(u64)>([](u64 a, u32 &scc) {
-              scc = ~a != 0;
-              return ~a;
-            }));
-  table.add("s_brev_b32", scalar<u32(u32)>([](u32 a, u32 &) {
-              return llvm::reverseBits(a);
-            }));
-  table.add("s_brev_b64", scalar<u64(u64)>([](u64 a, u32 &) {
-              return llvm::reverseBits(a);
-            }));
-  table.add("s_bcnt1_i32_b32", scalar<u32(u32)>([](u32 a, u32 &scc) {
-              scc = a != 0;
-              return u32(llvm::popcount(a));
-            }));
-  table.add("s_bcnt1_i32_b64", scalar<u32(u64)>([](u64 a, u32 &scc) {
-              scc = a != 0;
-              return u32(llvm::popcount(a));
-            }));
-  table.add("s_bcnt0_i32_b32", scalar<u32(u32)>([](u32 a, u32 &scc) {
-              scc = ~a != 0;
-              return u32(llvm::popcount(~a));
-            }));
-  table.add("s_bcnt0_i32_b64", scalar<u32(u64)>([](u64 a, u32 &scc) {
-              scc = ~a != 0;
-              return u32(llvm::popcount(~a));
-            }));
-  // The position of the first bit; all ones if there is none.
-  for (auto name : {"s_ff1_i32_b32", "s_ctz_i32_b32"})
-    table.add(name, scalar<u32(u32)>([](u32 a, u32 &) {
-                return a ? u32(llvm::countr_zero(a)) : ~u32(0);
-              }));
-  for (auto name : {"s_ff1_i32_b64", "s_ctz_i32_b64"})
-    table.add(name, scalar<u32(u64)>([](u64 a, u32 &) {
-                return a ? u32(llvm::countr_zero(a)) : ~u32(0);
-              }));
-  for (auto name : {"s_flbit_i32_b32", "s_clz_i32_u32"})
-    table.add(name, scalar<u32(u32)>([](u32 a, u32 &) {
-                return a ? u32(llvm::countl_zero(a)) : ~u32(0);
-              }));
-  for (auto name : {"s_flbit_i32_b64", "s_clz_i32_u64"})
-    table.add(name, scalar<u32(u64)>([](u64 a, u32 &) {
-                return a ? u32(llvm::countl_zero(a)) : ~u32(0);
-              }));
+  addBitsOf<u32>(table, "b32", "u32");
+  addBitsOf<u64>(table, "b64", "u64");
   // The first bit that differs from the sign.
   for (auto name : {"s_flbit_i32", "s_cls_i32"})
     table.add(name, scalar<u32(u32)>([](u32 a, u32 &) {
                 u32 bits = i32(a) < 0 ? ~a : a;
                 return bits ? u32(llvm::countl_zero(bits)) : ~u32(0);
               }));
-  table.add("s_bitcmp0_b32", scalar<void(u32, u32)>([](u32 a, u32 b, u32 &scc) {
-              scc = !(a >> (b & 31) & 1);
-            }));
-  table.add("s_bitcmp1_b32", scalar<void(u32, u32)>([](u32 a, u32 b, u32 &scc) {
-              scc = a >> (b & 31) & 1;
-            }));
-  table.add("s_bitcmp0_b64", scalar<void(u64, u32)>([](u64 a, u32 b, u32 &scc) {
-              scc = !(a >> (b & 63) & 1);
-            }));
-  table.add("s_bitcmp1_b64", scalar<void(u64, u32)>([](u64 a, u32 b, u32 &scc) {
-              scc = a >> (b & 63) & 1;
-            }));
 }
 
 /// A shift by the low bits of the second source.

@@ -78,18 +78,13 @@ static int32_t exponentOf(T a) {
 }
 
 static void addSingle(InstructionTable &table) {
-  table.add("v_fma_f32",
-            lanes<F32(F32, F32, F32)>(
-                [](float a, float b, float c) { return fuse(a, b, c); }));
+  // The constant of v_fmamk and v_fmaak is the second source, or the last one.
+  for (auto name : {"v_fma_f32", "v_fmamk_f32", "v_fmaak_f32"})
+    table.add(name, lanes<F32(F32, F32, F32)>([](float a, float b, float c) {
+                return fuse(a, b, c);
+              }));
   table.add("v_fmac_f32",
             accumulating<F32(F32, F32, F32)>(
-                [](float a, float b, float c) { return fuse(a, b, c); }));
-  // The constant is the second source, or the last one.
-  table.add("v_fmamk_f32",
-            lanes<F32(F32, F32, F32)>(
-                [](float a, float b, float c) { return fuse(a, b, c); }));
-  table.add("v_fmaak_f32",
-            lanes<F32(F32, F32, F32)>(
                 [](float a, float b, float c) { return fuse(a, b, c); }));
   for (auto name : {"v_mul_legacy_f32", "v_mul_dx9_zero_f32"})
     table.add(name, lanes<F32(F32, F32)>([](float a, float b) {

@@ -4,6 +4,7 @@
 
 #include "bootstrap/Bootstrap.h"
 #include "core/ForkGuard.h"
+#include "core/Launch.h"
 #include "core/Log.h"
 #include "core/NodeName.h"
 
@@ -22,10 +23,8 @@ static constexpr uint64_t maxGatherBytes = 1 << 20;
 /// The name of the next unnamed job of this rank. Ranks that create their jobs
 /// in the same order get the same names.
 static std::string nextJobName(const LaunchInfo &launch) {
-  static std::mutex mutex;
-  static std::map<std::pair<std::string, uint32_t>, uint64_t> counters;
-  std::lock_guard<std::mutex> lock(mutex);
-  return "#" + std::to_string(counters[{launch.job, launch.rank}]++);
+  static NameCounter counter;
+  return counter.next(launch);
 }
 
 struct Job::Impl {
@@ -70,11 +69,6 @@ Job::Impl::~Impl() {
 //===----------------------------------------------------------------------===//
 
 static Status checkLaunch(const LaunchInfo &launch) {
-  if (launch.numRanks == 0 || launch.numRanks > IRISRT_MAX_RANKS ||
-      launch.rank >= launch.numRanks)
-    return makeStatus(StatusCode::invalidArgument,
-                      "rank %u of %u; expected at most %d ranks", launch.rank,
-                      launch.numRanks, IRISRT_MAX_RANKS);
   if (launch.node.size() > maxNodeName)
     return makeStatus(StatusCode::invalidArgument,
                       "a node's name of %zu bytes (IRIS_NODE); expected at "
@@ -99,14 +93,7 @@ static Status checkLaunch(const LaunchInfo &launch) {
 }
 
 Expected<std::unique_ptr<Job>> Job::create(const JobOptions &options) {
-  LaunchInfo launch;
-  if (options.launch) {
-    launch = *options.launch;
-  } else {
-    if (!Env::get().launch().ok())
-      return Env::get().launch().status();
-    launch = *Env::get().launch();
-  }
+  IRISRT_ASSIGN_OR_RETURN(LaunchInfo launch, launchOrDefault(options.launch));
   IRISRT_RETURN_IF_ERROR(checkLaunch(launch));
   auto impl = std::make_unique<Impl>(options, launch);
   Status status = impl->open();

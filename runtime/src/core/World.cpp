@@ -3,6 +3,7 @@
 //
 // WorldLaunch.cpp has modules, streams and synchronization; KernelLaunch.cpp
 // has launches.
+#include "core/Launch.h"
 #include "core/WorldAccess.h"
 #include "core/WorldImpl.h"
 
@@ -25,10 +26,8 @@ static constexpr double defaultCollectiveSeconds = 300;
 /// The name of the next unnamed world of this rank. Ranks that create their
 /// worlds in the same order get the same names.
 static std::string nextWorldName(const LaunchInfo &launch) {
-  static std::mutex mutex;
-  static std::map<std::pair<std::string, uint32_t>, uint64_t> counters;
-  std::lock_guard<std::mutex> lock(mutex);
-  return "#" + std::to_string(counters[{launch.job, launch.rank}]++);
+  static NameCounter counter;
+  return counter.next(launch);
 }
 
 /// The default device: the launcher's local rank modulo the number of visible
@@ -47,19 +46,7 @@ static Expected<int> chooseDevice(const WorldOptions &options,
 }
 
 Expected<std::unique_ptr<World>> World::create(const WorldOptions &options) {
-  LaunchInfo launch;
-  if (options.launch) {
-    launch = *options.launch;
-  } else {
-    if (!Env::get().launch().ok())
-      return Env::get().launch().status();
-    launch = *Env::get().launch();
-  }
-  if (launch.numRanks == 0 || launch.numRanks > IRISRT_MAX_RANKS ||
-      launch.rank >= launch.numRanks)
-    return makeStatus(StatusCode::invalidArgument,
-                      "rank %u of %u; expected at most %d ranks", launch.rank,
-                      launch.numRanks, IRISRT_MAX_RANKS);
+  IRISRT_ASSIGN_OR_RETURN(LaunchInfo launch, launchOrDefault(options.launch));
   if (launch.localSize != 0 && launch.localSize < launch.numRanks)
     return makeStatus(StatusCode::unavailable,
                       "the job's %u ranks are on several nodes (%u on this "

@@ -41,6 +41,7 @@ static Expected<World *> currentPool(Pools &pools) {
   options.name = std::to_string(index);
   options.device = deviceKind();
   options.deviceIndex = index;
+  options.letPeersAccess = true; // programs copy among their devices
   IRISRT_ASSIGN_OR_RETURN(pool, World::create(options));
   return pool.get();
 }

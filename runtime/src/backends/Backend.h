@@ -150,6 +150,9 @@ public:
   /// Lets this device access what the process allocates on another one, beside
   /// the heap. `unavailable` if it cannot; the host always can.
   virtual Status enablePeer(int /*device*/) { return Status::success(); }
+  /// Lets all devices that have a link to this one access what is mapped from
+  /// now on, at the addresses where it is mapped; the host always can.
+  virtual Status letPeersAccess() { return Status::success(); }
   /// The granularity of chunk sizes and addresses; a power of two.
   virtual uint64_t granularity() const = 0;
   /// Reserves `bytes` of address space without memory, aligned to `alignment`.

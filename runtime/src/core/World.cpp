@@ -93,6 +93,8 @@ Status World::Impl::open() {
   IRISRT_ASSIGN_OR_RETURN(backend,
                           createBackend(options.device, index,
                                         /*placeMappings=*/!options.forceTable));
+  if (options.letPeersAccess)
+    IRISRT_RETURN_IF_ERROR(backend->letPeersAccess());
   IRISRT_RETURN_IF_ERROR(openControl());
   IRISRT_ASSIGN_OR_RETURN(mainStream, backend->createStream());
 

@@ -193,6 +193,26 @@ TEST_P(GpuGuest, EnablesPeerAccess) {
   EXPECT_EQ((*created)->enablePeer(0).code(), StatusCode::unavailable);
 }
 
+/// Mapped memory, at its own addresses: of all devices that have a link.
+TEST_P(GpuGuest, LetsPeersAccess) {
+  auto accessing = [this](bool hasLinks) {
+    control().canAccessPeer = hasLinks;
+    auto created = tryCreate(1, /*placed=*/true);
+    EXPECT_OK(created);
+    EXPECT_OK((*created)->letPeersAccess());
+    const uint64_t granule = (*created)->granularity();
+    auto base = (*created)->reserve(granule, granule);
+    auto chunk = (*created)->createChunk(granule);
+    EXPECT_OK(base);
+    EXPECT_OK(chunk);
+    EXPECT_OK((*created)->map(*chunk, *base, granule));
+    return control().accessingDevices.load();
+  };
+  control().devices = 3;
+  EXPECT_EQ(accessing(true), 3);
+  EXPECT_EQ(accessing(false), 1);
+}
+
 //===----------------------------------------------------------------------===//
 // The caller's streams
 //===----------------------------------------------------------------------===//

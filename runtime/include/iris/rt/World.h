@@ -110,6 +110,11 @@ struct WorldOptions {
   const std::atomic<bool> *cancelled = nullptr;
   /// Translate addresses through a table even if a uniform stride would work.
   bool forceTable = false;
+  /// Let all devices that have a link to this one access the heap at its own
+  /// addresses, also those of no rank: as NCCL does with the memory of
+  /// ncclMemAlloc. Memory that is shared by IPC handles is not affected; there,
+  /// enablePeerAccess serves.
+  bool letPeersAccess = false;
 };
 
 /// A stream of a world; the default stream has id 0.

@@ -226,6 +226,22 @@ Status GpuBackend::enablePeer(int peer) {
   return Status::success();
 }
 
+Status GpuBackend::letPeersAccess() {
+  int count = 0;
+  IRISRT_RETURN_IF_ERROR(checkDone(api_->deviceCount(&count), "count devices"));
+  for (int index = 0; index < count; ++index) {
+    int yes = 0;
+    Device peer = 0;
+    IRISRT_RETURN_IF_ERROR(
+        checkDone(api_->deviceGet(&peer, index), "open a peer device"));
+    IRISRT_RETURN_IF_ERROR(checkDone(api_->canAccessPeer(&yes, peer, device_),
+                                     "query peer access"));
+    if (yes && peer != device_)
+      accessingPeers_.push_back(peer);
+  }
+  return Status::success();
+}
+
 //===----------------------------------------------------------------------===//
 // Destruction
 //===----------------------------------------------------------------------===//

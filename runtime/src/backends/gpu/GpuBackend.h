@@ -51,6 +51,7 @@ public:
 
   uint64_t granularity() const override { return granularity_; }
   Status enablePeer(int peer) override;
+  Status letPeersAccess() override;
   Expected<uint64_t> reserve(uint64_t bytes, uint64_t alignment) override;
   Status unreserve(uint64_t address, uint64_t bytes) override;
   Expected<ChunkHandle> createChunk(uint64_t bytes) override;
@@ -241,6 +242,8 @@ private:
   };
   std::map<uint64_t, KernelState> kernels_; // by function
   std::set<int> peers_;
+  /// Devices that access this one's mappings; set before anything is mapped.
+  std::vector<Device> accessingPeers_;
 };
 
 template <typename Set>

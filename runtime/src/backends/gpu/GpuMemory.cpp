@@ -182,7 +182,8 @@ Status GpuBackend::map(ChunkHandle chunk, uint64_t address, uint64_t bytes) {
   return Status::success();
 }
 
-/// Makes a new mapping readable and writable by this device.
+/// Makes a new mapping readable and writable by this device, and by those that
+/// letPeersAccess added.
 ///
 /// The range check of hipMemSetAccess is wrong in many versions
 /// (ROCm/rocm-systems issues 2516 and 2667): if the range is not the first
@@ -191,8 +192,15 @@ Status GpuBackend::map(ChunkHandle chunk, uint64_t address, uint64_t bytes) {
 /// rejected range is retried from the start of its run of adjacent mappings,
 /// and then with increasing delays.  Setting the same access again is harmless.
 Status GpuBackend::setAccess(uint64_t address, uint64_t bytes) {
-  AccessDescription access = {{locationDevice, device_}, accessReadWrite};
-  Result result = api_->memorySetAccess(address, bytes, &access, 1);
+  std::vector<AccessDescription> accesses = {
+      {{locationDevice, device_}, accessReadWrite}};
+  for (Device peer : accessingPeers_)
+    accesses.push_back({{locationDevice, peer}, accessReadWrite});
+  auto set = [&](uint64_t from) {
+    return api_->memorySetAccess(from, address + bytes - from, accesses.data(),
+                                 accesses.size());
+  };
+  Result result = set(address);
   if (options_.kind == DeviceKind::cuda)
     return checkDone(result, "make mapped memory accessible");
 
@@ -209,12 +217,11 @@ Status GpuBackend::setAccess(uint64_t address, uint64_t bytes) {
   }
   for (int attempt = 0; result == errorInvalidValue && attempt < 8; ++attempt) {
     if (begin != address)
-      result =
-          api_->memorySetAccess(begin, address + bytes - begin, &access, 1);
+      result = set(begin);
     if (result != errorInvalidValue)
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1 << attempt));
-    result = api_->memorySetAccess(address, bytes, &access, 1);
+    result = set(address);
   }
   return checkDone(result, "make mapped memory accessible");
 }

@@ -65,6 +65,8 @@ struct FakeGpuControl {
   std::atomic<int> kernelsRunning{0}, takenFromKernels{0};
   /// Pairs of devices that got peer access.
   std::atomic<int> peerAccesses{0};
+  /// The devices that were given access by the last memorySetAccess.
+  std::atomic<int> accessingDevices{0};
   /// Waits of streams for events.
   std::atomic<int> eventWaits{0};
   /// Calls that changed the calling thread's device.

@@ -271,9 +271,11 @@ static Result setAccess(Address address, size_t bytes,
                         bool bug) {
   FAKE_ENTER_BOUND("memorySetAccess");
   std::lock_guard<std::mutex> lock(mutex);
-  if (count != 1 || access->flags != accessReadWrite ||
-      access->location.type != locationDevice)
-    return misuse("memorySetAccess");
+  for (size_t i = 0; i < count; ++i)
+    if (access[i].flags != accessReadWrite ||
+        access[i].location.type != locationDevice)
+      return misuse("memorySetAccess");
+  control().accessingDevices = static_cast<int>(count);
   auto first = mappings.find(address);
   if (first == mappings.end())
     return errorInvalidValue;

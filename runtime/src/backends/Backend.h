@@ -27,6 +27,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -207,6 +208,11 @@ public:
                             uint64_t bytes) = 0;
   virtual Status copyOnDevice(StreamHandle stream, uint64_t to, uint64_t from,
                               uint64_t bytes) = 0;
+  /// Calls a function on a thread of the host. Stream-ordered; in a graph, at
+  /// every replay. The function uses no stream of any device. `unavailable` if
+  /// the driver cannot call functions, or (GPU) the stream is captured.
+  virtual Status callOnHost(StreamHandle stream,
+                            std::function<void()> function) = 0;
   /// Copies and waits. The host memory can be reused when the call returns,
   /// even if the copy did not complete within the limit.
   Status writeNow(StreamHandle stream, uint64_t to, const void *from,

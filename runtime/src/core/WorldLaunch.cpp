@@ -222,6 +222,12 @@ Status World::waitEqual(uint64_t address, uint32_t value, Stream stream) {
                                    value);
 }
 
+Status World::callOnHost(std::function<void()> function, Stream stream) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->backend->callOnHost(impl_->joinedHandleOf(stream),
+                                    std::move(function));
+}
+
 Expected<double> World::elapsedMs(Event start, Event end) const {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   return impl_->backend->elapsedMs({start.id}, {end.id});

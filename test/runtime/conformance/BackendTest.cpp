@@ -227,6 +227,41 @@ TEST_P(BackendConformance, CopiesAndZerosAreInStreamOrder) {
   ASSERT_OK(backend->free(b));
 }
 
+/// A function of the host runs between the copies before and after it.
+TEST_P(BackendConformance, FunctionsAreCalledInStreamOrder) {
+  ASSERT_VALUE(HostVisibleMemory memory, backend->allocateHostVisible(4096));
+  auto *words = static_cast<uint32_t *>(memory.host);
+  ASSERT_VALUE(uint64_t a, backend->allocate(4096));
+  write(a, {5});
+  uint32_t seen = 0;
+  ASSERT_OK(backend->copyOnDevice(stream, memory.device, a, 4));
+  ASSERT_OK(backend->callOnHost(stream, [&seen, words] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    seen = words[0];
+    words[1] = seen + 1;
+  }));
+  ASSERT_OK(backend->copyOnDevice(stream, a, memory.device + 4, 4));
+  EXPECT_EQ(read(a, 1), std::vector<uint32_t>{6});
+  EXPECT_EQ(seen, 5u);
+  if (backend->info().canCapture) {
+    uint32_t calls = 0;
+    ASSERT_OK(backend->beginCapture(stream));
+    Status captured = backend->callOnHost(stream, [&calls] { ++calls; });
+    ASSERT_VALUE(GraphHandle graph, backend->endCapture(stream));
+    if (captured.ok()) {
+      for (uint32_t replays = 0; replays < 3; ++replays)
+        ASSERT_OK(backend->launchGraph(graph, stream));
+      ASSERT_OK(backend->synchronize(stream, limit));
+      EXPECT_EQ(calls, 3u);
+    } else {
+      EXPECT_EQ(captured.code(), StatusCode::unavailable);
+    }
+    ASSERT_OK(backend->destroyGraph(graph));
+  }
+  ASSERT_OK(backend->free(a));
+  ASSERT_OK(backend->freeHostVisible(memory));
+}
+
 TEST_P(BackendConformance, EventsOrderStreamsAndTime) {
   ASSERT_VALUE(StreamHandle other, backend->createStream());
   ASSERT_VALUE(EventHandle start, backend->createEvent());

@@ -133,6 +133,7 @@ CHECK((Stream, unsigned long long *), cuStreamGetId);
 CHECK((Stream), cuStreamQuery);
 CHECK((Stream, Event, unsigned), cuStreamWaitEvent);
 CHECK((Stream, Address, uint32_t, unsigned), cuStreamWaitValue32);
+CHECK((Stream, void (*)(void *), void *), cuLaunchHostFunc);
 CHECK((Stream, int *), cuStreamIsCapturing);
 CHECK((Event *, unsigned), cuEventCreate);
 CHECK((Event), cuEventDestroy);

@@ -109,6 +109,7 @@ CHECK((Address, Address, size_t, Stream), hipMemcpyDtoDAsync);
 CHECK((Stream *, unsigned, int), hipStreamCreateWithPriority);
 CHECK((Stream), hipStreamDestroy);
 CHECK((Stream), hipStreamQuery);
+CHECK((Stream, void (*)(void *), void *), hipLaunchHostFunc);
 CHECK((Stream, Event, unsigned), hipStreamWaitEvent);
 CHECK((Stream, Address, uint32_t, unsigned, uint32_t), hipStreamWaitValue32);
 CHECK((Stream, Device *), hipStreamGetDevice);

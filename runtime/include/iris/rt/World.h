@@ -51,6 +51,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -429,6 +430,14 @@ public:
   /// \param address the address of the word
   /// \param value the value
   Status waitEqual(uint64_t address, uint32_t value, Stream stream = {});
+  /// Calls a function on a thread of this process when the stream's work so far
+  /// is done; later work of the stream waits until it returns. In a graph of
+  /// the host it is called at every replay. It may wait for other ranks, but
+  /// must not use streams, events or graphs, or wait for them.
+  /// \param function the function
+  /// \retval unavailable the driver cannot call functions, or the stream of a
+  ///   GPU is captured
+  Status callOnHost(std::function<void()> function, Stream stream = {});
   /// A number that no other stream of the process has or had, which a handle of
   /// the device's API may.
   /// \return the number; none if the driver does not tell, for

@@ -96,6 +96,8 @@ public:
   Status destroyEvent(EventHandle event) override;
   Status record(EventHandle event, StreamHandle stream) override;
   Status wait(StreamHandle stream, EventHandle event) override;
+  Status callOnHost(StreamHandle stream,
+                    std::function<void()> function) override;
   Status waitEqual(StreamHandle stream, uint64_t address,
                    uint32_t value) override;
   Expected<double> elapsedMs(EventHandle start, EventHandle end) override;

@@ -307,6 +307,32 @@ Status GpuBackend::waitEqual(StreamHandle stream, uint64_t address,
                     api_->name(), captured ? " while they are captured" : "");
 }
 
+/// Calls the function and frees it: the driver calls this once, because no
+/// capture has it.
+static void callAndFree(void *argument) {
+  std::unique_ptr<std::function<void()>> function(
+      static_cast<std::function<void()> *>(argument));
+  (*function)();
+}
+
+Status GpuBackend::callOnHost(StreamHandle stream,
+                              std::function<void()> function) {
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  Stream on = driverStream(stream);
+  const bool captured = isCaptured(on);
+  if (!api_->launchOnHost || captured)
+    return makeStatus(StatusCode::unavailable,
+                      "streams of this %s driver cannot call functions%s",
+                      api_->name(), captured ? " while they are captured" : "");
+  auto owned = std::make_unique<std::function<void()>>(std::move(function));
+  Result result = api_->launchOnHost(on, callAndFree, owned.get());
+  if (result == success)
+    (void)owned.release(); // of the driver
+  return checkDone(result, "enqueue a function of the host");
+}
+
 Expected<double> GpuBackend::elapsedMs(EventHandle start, EventHandle end) {
   IRISRT_RETURN_IF_ERROR(checkHandle(events_, start.value, "event"));
   IRISRT_RETURN_IF_ERROR(checkHandle(events_, end.value, "event"));

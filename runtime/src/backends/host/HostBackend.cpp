@@ -84,6 +84,14 @@ Status HostBackend::enqueue(StreamHandle stream, HostTask task) {
   return found->enqueue(std::move(task));
 }
 
+Status HostBackend::callOnHost(StreamHandle stream,
+                               std::function<void()> function) {
+  return enqueue(stream, [function = std::move(function)] {
+    function();
+    return Status::success();
+  });
+}
+
 Expected<StreamHandle> HostBackend::createStream(bool /*isHighPriority*/) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> stream,
                           HostStream::create());

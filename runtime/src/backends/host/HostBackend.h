@@ -58,6 +58,8 @@ public:
                     uint64_t bytes) override;
   Status copyOnDevice(StreamHandle stream, uint64_t to, uint64_t from,
                       uint64_t bytes) override;
+  Status callOnHost(StreamHandle stream,
+                    std::function<void()> function) override;
 
   Expected<StreamHandle> createStream(bool isHighPriority) override;
   Expected<StreamHandle> adoptStream(void *native) override;

@@ -259,6 +259,15 @@ Result fake_event_record(Event event, Stream stream) {
   });
 }
 
+Result fake_launch_on_host(Stream stream, void (*function)(void *),
+                           void *argument) {
+  FAKE_ENTER_BOUND("launchOnHost");
+  return enqueue(stream, [function, argument] {
+    function(argument);
+    return true;
+  });
+}
+
 Result fake_stream_wait_event(Stream stream, Event event, unsigned) {
   FAKE_ENTER_BOUND("streamWaitEvent");
   ++control().eventWaits;
@@ -451,6 +460,8 @@ FAKE_EXPORT(fake_stream_device, hipStreamGetDevice)
 FAKE_EXPORT(fake_stream_id, cuStreamGetId)
 FAKE_EXPORT(fake_stream_query, cuStreamQuery)
 FAKE_EXPORT(fake_stream_query, hipStreamQuery)
+FAKE_EXPORT(fake_launch_on_host, cuLaunchHostFunc)
+FAKE_EXPORT(fake_launch_on_host, hipLaunchHostFunc)
 FAKE_EXPORT(fake_stream_wait_event, cuStreamWaitEvent)
 FAKE_EXPORT(fake_stream_wait_event, hipStreamWaitEvent)
 FAKE_EXPORT(fake_stream_wait_value, cuStreamWaitValue32_v2)

@@ -3,6 +3,7 @@
 #include "iris/rt/Job.h"
 
 #include "bootstrap/Bootstrap.h"
+#include "core/DefaultLimits.h"
 #include "core/ForkGuard.h"
 #include "core/Launch.h"
 #include "core/Log.h"
@@ -15,8 +16,6 @@
 
 using namespace iris::rt;
 
-static constexpr double defaultJoinSeconds = 60;
-static constexpr double defaultCollectiveSeconds = 300;
 static constexpr size_t maxNodeName = 256;
 static constexpr uint64_t maxGatherBytes = 1 << 20;
 

@@ -3,6 +3,7 @@
 //
 // WorldLaunch.cpp has modules, streams and synchronization; KernelLaunch.cpp
 // has launches.
+#include "core/DefaultLimits.h"
 #include "core/Launch.h"
 #include "core/WorldAccess.h"
 #include "core/WorldImpl.h"
@@ -16,8 +17,6 @@
 using namespace iris::rt;
 
 static constexpr double defaultWaitSeconds = 30;
-static constexpr double defaultJoinSeconds = 60;
-static constexpr double defaultCollectiveSeconds = 300;
 
 //===----------------------------------------------------------------------===//
 // Creation

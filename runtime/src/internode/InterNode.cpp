@@ -3,22 +3,31 @@
 #include "iris/rt/InterNode.h"
 
 #include "core/Deadline.h"
+#include "core/DefaultLimits.h"
 #include "core/ForkGuard.h"
 #include "internode/EngineLibrary.h"
 
 #include <map>
 #include <mutex>
 #include <sched.h>
+#include <set>
 #include <thread>
 
 using namespace iris::rt;
 
-static constexpr double defaultLimitSeconds = 300;
 /// Polls between two looks at the clock and at the job.
 static constexpr uint32_t pollsPerCheck = 64;
 /// Polls without a completion after which a poll sleeps.
 static constexpr uint32_t pollsBeforeSleep = 20000;
 static constexpr auto sleepBetweenPolls = std::chrono::microseconds(20);
+
+namespace {
+/// A transfer that was started.
+struct Pending {
+  uint64_t request = 0;
+  uint32_t peer = 0;
+};
+} // namespace
 
 struct InterNode::Impl {
   Impl(Job &job, const InterNodeOptions &options)
@@ -31,7 +40,7 @@ struct InterNode::Impl {
   Status check(const Transfer &transfer) const;
   Status start(const Transfer &transfer, uint64_t &request);
   Status runChecked(const std::vector<Transfer> &transfers);
-  Status complete(std::vector<uint64_t> requests);
+  Status complete(std::vector<Pending> pending);
   void close();
 
   const ProcessOwner owner;
@@ -95,7 +104,7 @@ InterNode::connect(Job &job, const InterNodeOptions &options) {
 Status InterNode::Impl::open() {
   const Env &env = Env::get();
   limit = secondsOf(options.limit.value_or(
-      env.collectiveLimitSeconds().value_or(defaultLimitSeconds)));
+      env.collectiveLimitSeconds().value_or(defaultCollectiveSeconds)));
   IRISRT_ASSIGN_OR_RETURN(api, openEngineLibrary(options.library.empty()
                                                      ? env.interNodeLibrary()
                                                      : options.library));
@@ -197,22 +206,36 @@ Status InterNode::Impl::start(const Transfer &transfer, uint64_t &request) {
                                      sizeof(error.text)));
 }
 
-/// Waits until all requests are complete, the limit has passed, or the job has
+/// "rank 3", or "ranks 0, 3".
+static std::string listPeers(const std::vector<Pending> &pending) {
+  std::set<uint32_t> peers;
+  for (const Pending &each : pending)
+    peers.insert(each.peer);
+  std::string text = peers.size() == 1 ? "rank" : "ranks";
+  const char *separator = " ";
+  for (uint32_t peer : peers) {
+    text += separator + std::to_string(peer);
+    separator = ", ";
+  }
+  return text;
+}
+
+/// Waits until all transfers are complete, the limit has passed, or the job has
 /// failed.
-Status InterNode::Impl::complete(std::vector<uint64_t> requests) {
+Status InterNode::Impl::complete(std::vector<Pending> pending) {
   Deadline deadline(limit);
   EngineError error;
   uint32_t idle = 0;
-  for (uint32_t polls = 0; !requests.empty(); ++polls, ++idle) {
+  for (uint32_t polls = 0; !pending.empty(); ++polls, ++idle) {
     api->progress(engine);
-    for (size_t i = requests.size(); i-- > 0;) {
+    for (size_t i = pending.size(); i-- > 0;) {
       int32_t isComplete = 0;
       IRISRT_RETURN_IF_ERROR(
-          error.status(api, api->test(engine, requests[i], &isComplete,
+          error.status(api, api->test(engine, pending[i].request, &isComplete,
                                       error.text, sizeof(error.text))));
       if (isComplete == 0)
         continue;
-      requests.erase(requests.begin() + static_cast<ptrdiff_t>(i));
+      pending.erase(pending.begin() + static_cast<ptrdiff_t>(i));
       idle = 0;
     }
     if (polls % pollsPerCheck == pollsPerCheck - 1) {
@@ -220,8 +243,10 @@ Status InterNode::Impl::complete(std::vector<uint64_t> requests) {
       if (deadline.passed())
         return makeStatus(
             StatusCode::timeout,
-            "%zu transfers between nodes were not complete within %.3g s",
-            requests.size(), std::chrono::duration<double>(limit).count());
+            "%zu transfers with %s between nodes were not complete within "
+            "%.3g s",
+            pending.size(), listPeers(pending).c_str(),
+            std::chrono::duration<double>(limit).count());
       ::sched_yield();
     }
     if (idle > pollsBeforeSleep)
@@ -235,17 +260,17 @@ Status InterNode::Impl::runChecked(const std::vector<Transfer> &transfers) {
   if (!engine)
     return Status(StatusCode::failedPrecondition,
                   "the connections between nodes were ended");
-  std::vector<uint64_t> requests;
+  std::vector<Pending> pending;
   Status status;
   for (const Transfer &transfer : transfers) {
-    uint64_t request = 0;
-    status = start(transfer, request);
+    Pending started = {0, transfer.peer};
+    status = start(transfer, started.request);
     if (!status.ok())
       break;
-    requests.push_back(request);
+    pending.push_back(started);
   }
   if (status.ok())
-    status = complete(std::move(requests));
+    status = complete(std::move(pending));
   if (status.ok())
     return status;
   // The engine must not use the memory after this call.

@@ -2,6 +2,7 @@
 //
 // What C++ fragments in the documents take as given (code_snippets.py).
 #include "iris/ccl/Communicator.h"
+#include "iris/ccl/JobCommunicator.h"
 #include "iris/ccl/Matmul.h"
 #include "iris/rt/InterNode.h"
 #include "iris/rt/Job.h"

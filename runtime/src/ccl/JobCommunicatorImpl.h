@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- JobCommunicatorImpl.h - State of a JobCommunicator -------*- C++ -*-===//
+#ifndef IRIS_RT_CCL_JOBCOMMUNICATORIMPL_H
+#define IRIS_RT_CCL_JOBCOMMUNICATORIMPL_H
+
+#include "ccl/CheckCall.h"
+#include "ccl/NodeMap.h"
+#include "iris/ccl/JobCommunicator.h"
+
+#include <array>
+#include <functional>
+#include <map>
+#include <mutex>
+
+namespace iris::ccl {
+
+struct JobCommunicator::Impl {
+  Impl(rt::Job &job, rt::World &world, Communicator &node,
+       rt::InterNode &engine, const JobCommunicatorOptions &options)
+      : job(job), world(world), node(node), engine(engine), options(options),
+        map(job), me(job.rank()), myNode(map.nodeOf(me)),
+        myLocal(map.localOf(me)) {}
+
+  rt::Status open();
+  rt::Status checkArguments() const;
+  rt::Status same(const char *what, const std::string &mine);
+  rt::Status compareOptions();
+  rt::Status close();
+
+  rt::Status checkUsable();
+  rt::Status run(const Call &call);
+  rt::Status start(const Call &call, const CheckedCall &checked);
+  rt::Status compareCalls(const Call &call, const CheckedCall &checked);
+  rt::Status poll();
+  void fail(const rt::Status &status);
+
+  // The operations (JobReductions.cpp, JobMoves.cpp, JobRooted.cpp,
+  // JobExchanges.cpp).
+  rt::Status allReduce(const Call &call);
+  rt::Status reduceScatter(const Call &call);
+  rt::Status allGather(const Call &call);
+  rt::Status broadcast(const Call &call);
+  rt::Status reduce(const Call &call);
+  rt::Status gather(const Call &call);
+  rt::Status scatter(const Call &call);
+  rt::Status exchangeWithRoot(const Call &call, uint64_t chunks,
+                              uint64_t chunk);
+  rt::Status allToAll(const Call &call);
+  rt::Status checkTransfer(const Call &call) const;
+  rt::Status exchangeAll(const std::vector<Call> &calls,
+                         const std::vector<rt::Stream> &streams,
+                         const std::function<rt::Status()> &beside);
+
+  /// The work of one operation for each slice; an empty function is none.
+  struct Steps {
+    using Step = std::function<rt::Status(uint64_t slice)>;
+    /// On the caller's stream, before the slice's transfer.
+    Step before;
+    /// On the stream of transfers.
+    Step transfer;
+    /// On the caller's stream, at the same time as the transfer.
+    Step beside;
+    /// On the caller's stream, after the transfer.
+    Step after;
+  };
+  /// Enqueues all steps. A slice's transfer and what comes before the next one
+  /// overlap; steps of a slice start after all steps of the last but one.
+  rt::Status runSlices(uint64_t numSlices, rt::Stream stream,
+                       const Steps &steps);
+  /// Elements of a slice, given those of the whole and the largest slice; a
+  /// multiple of `unit` unless it is the whole.
+  uint64_t sliceOf(uint64_t count, uint64_t width, uint64_t most,
+                   uint64_t unit) const;
+  /// The staging buffer of a slice: every other slice has the same.
+  uint64_t stageOf(uint64_t slice) const {
+    return staging + slice % 2 * stageBytes();
+  }
+  uint64_t stageBytes() const { return options.stagingBytes / 2; }
+
+  /// Enqueues an exchange between nodes, on the stream of transfers. Transfers
+  /// of the same list run at the same time, the lists one after another.
+  using Transfers = std::vector<rt::InterNode::Transfer>;
+  rt::Status transfer(std::vector<Transfers> lists);
+  /// Runs them, on the thread of that stream.
+  void exchange(const std::vector<Transfers> &lists);
+  static void addSend(Transfers &list, uint32_t peer, uint64_t from,
+                      uint64_t bytes);
+  static void addRecv(Transfers &list, uint32_t peer, uint64_t to,
+                      uint64_t bytes);
+
+  /// Enqueues a call among the ranks of the node.
+  rt::Status inNode(const Call &call, Op op, uint64_t in, uint64_t out,
+                    uint64_t count, uint32_t root = 0);
+  /// Enqueues a copy on the caller's stream.
+  rt::Status copy(const Call &call, uint64_t to, uint64_t from, uint64_t bytes);
+  /// Gathers the pieces of rails, which are in place, inside of the node.
+  rt::Status gatherPieces(const Call &call, uint64_t out, const Split &pieces);
+
+  /// Loads the kernel that combines what nodes send.
+  rt::Status loadCombine(const Call &call);
+  /// Enqueues out[count] = the reduction of in[numNodes * count], on the stream
+  /// of transfers.
+  rt::Status combine(const Call &call, uint64_t in, uint64_t out,
+                     uint64_t count);
+
+  rt::Status reduceInNode(const Call &call, uint64_t in, uint64_t out,
+                          const Split &pieces);
+  rt::Status exchangePiece(const Call &call, uint64_t stage, uint64_t out,
+                           uint64_t count);
+  uint64_t pieceAt(const Call &call, uint64_t stage, uint64_t count) const;
+  bool isDirect(const Call &call, uint64_t count) const;
+
+  rt::Job &job;
+  rt::World &world;
+  Communicator &node;
+  rt::InterNode &engine;
+  const JobCommunicatorOptions options;
+  const NodeMap map;
+  const uint32_t me, myNode, myLocal;
+
+  /// Of the job's failure, which may come while this object ends.
+  struct Watched {
+    std::mutex mutex;
+    rt::World *world = nullptr; ///< null: no more
+  };
+  std::shared_ptr<Watched> watched;
+
+  uint64_t staging = 0; ///< on the heap
+  rt::Stream transfers;
+  rt::Event forked;
+  std::array<rt::Event, 2> joined;
+  std::map<std::string, rt::Kernel> kernels;
+};
+
+} // namespace iris::ccl
+
+#endif // IRIS_RT_CCL_JOBCOMMUNICATORIMPL_H

@@ -2,6 +2,7 @@
 //===- Comm.cpp - A communicator ------------------------------------------===//
 #include "Comm.h"
 
+#include "iris-c/RuntimeABI.h"
 #include "iris/rt/Env.h"
 #include "iris/rt/Job.h"
 
@@ -93,9 +94,19 @@ static Status enablePeerAccess(World &world, const std::string &job) {
   return Status::success();
 }
 
+/// The ranks of one node have a world, whose groups are limited.
+static Status checkNodes(const Job &job) {
+  for (uint32_t node = 0; node < job.numNodes(); ++node)
+    if (job.ranksOf(node).size() > IRISRT_MAX_GROUP)
+      return makeStatus(StatusCode::failedPrecondition,
+                        "%zu ranks of the communicator are on node %u; Iris "
+                        "serves at most %d on each",
+                        job.ranksOf(node).size(), node, IRISRT_MAX_GROUP);
+  return Status::success();
+}
+
 /// Joins the ranks at the address, to find out which nodes they are on.
-/// \return what the world of this rank's node is created from
-static Expected<LaunchInfo> meet(const WorldOptions &world) {
+static Expected<std::unique_ptr<Job>> meet(const WorldOptions &world) {
   JobOptions options;
   options.launch = *world.launch;
   options.name = world.name;
@@ -103,19 +114,24 @@ static Expected<LaunchInfo> meet(const WorldOptions &world) {
   options.collectiveLimit = world.collectiveLimit;
   options.cancelled = world.cancelled;
   IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Job> job, Job::create(options));
-  if (job->numNodes() != 1) {
-    std::string nodes;
-    for (uint32_t node = 0; node < job->numNodes(); ++node)
-      nodes +=
-          (node == 0 ? "" : ", ") + std::to_string(job->ranksOf(node).size());
+  Status status = checkNodes(*job);
+  if (!status.ok()) {
     job->destroy().ignore("the communicator fails in any case");
-    return makeStatus(StatusCode::failedPrecondition,
-                      "the communicator's ranks are on %u nodes (with %s "
-                      "ranks); Iris' collectives expect all of them on one",
-                      job->numNodes(), nodes.c_str());
+    return status;
   }
+  return job;
+}
+
+/// Joins the ranks of this node, and at an address those of other nodes.
+static Expected<Session> join(WorldOptions world) {
+  if (world.launch->address.empty())
+    return Session::open(world);
+  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Job> job, meet(world));
+  world.launch = job->nodeLaunch();
+  if (job->numNodes() > 1)
+    return Session::open(world, std::move(job));
   IRISRT_RETURN_IF_ERROR(job->destroy());
-  return job->nodeLaunch();
+  return Session::open(world);
 }
 
 Status ncclComm::open() {
@@ -143,13 +159,7 @@ Status ncclComm::open() {
   world.cancelled = &cancelled_;
 
   std::lock_guard<std::mutex> running(runMutex_);
-  auto join = [&]() -> Expected<Session> {
-    if (!options.address.empty()) {
-      IRISRT_ASSIGN_OR_RETURN(world.launch, meet(world));
-    }
-    return Session::open(world);
-  };
-  Expected<Session> session = join();
+  Expected<Session> session = join(world);
   std::lock_guard<std::mutex> lock(mutex_);
   if (!session.ok()) {
     openError_ = session.status();
@@ -161,9 +171,13 @@ Status ncclComm::open() {
       enablePeerAccess(*session_.world, options.secret.job()));
   IRISRT_RETURN_IF_ERROR(scaling.open(*session_.world, session_.cache));
   if (lifetime_ == Lifetime::aborted) // while it joined
-    session_.world->fail(
-        Status(StatusCode::aborted, "ncclCommAbort was called"));
+    session_.fail(Status(StatusCode::aborted, "ncclCommAbort was called"));
   return session_.world->failure();
+}
+
+bool ncclComm::spansNodes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return session_.spansNodes();
 }
 
 World *ncclComm::world() const {
@@ -205,7 +219,8 @@ Status ncclComm::checkUsable() {
                   "the communicator's last call is in progress; wait until "
                   "ncclCommGetAsyncError no longer tells ncclInProgress");
   IRISRT_RETURN_IF_ERROR(checkInUse());
-  return world()->poll();
+  std::lock_guard<std::mutex> lock(mutex_);
+  return session_.world ? session_.poll() : Status::success();
 }
 
 Status ncclComm::asyncError() {
@@ -214,7 +229,7 @@ Status ncclComm::asyncError() {
     IRISRT_RETURN_IF_ERROR(worker.wait());
   std::lock_guard<std::mutex> lock(mutex_);
   IRISRT_RETURN_IF_ERROR(openError_);
-  return session_.world ? session_.world->poll() : Status::success();
+  return session_.world ? session_.poll() : Status::success();
 }
 
 Status ncclComm::finalize() {
@@ -234,9 +249,9 @@ void ncclComm::stop(Lifetime lifetime) {
   if (lifetime == Lifetime::aborted)
     cancelled_.store(true);
   if (session_.world)
-    session_.world->fail(makeStatus(
-        StatusCode::aborted, "%s was called",
-        lifetime == Lifetime::aborted ? "ncclCommAbort" : "ncclCommRevoke"));
+    session_.fail(makeStatus(StatusCode::aborted, "%s was called",
+                             lifetime == Lifetime::aborted ? "ncclCommAbort"
+                                                           : "ncclCommRevoke"));
 }
 
 Status ncclComm::destroy() {
@@ -282,10 +297,11 @@ Status ncclComm::runCollective(const Operation &operation) {
   ccl::Call call = operation.call;
   call.stream = entered.stream;
   // A call that fails may have enqueued a part of its work.
+  auto run = [this](const ccl::Call &each) { return session_.run(each); };
   Status status =
       operation.factor == 0
-          ? session_.collectives->run(call)
-          : scaling.run(world, *session_.collectives, call, operation.factor);
+          ? run(call)
+          : scaling.run(world, options.numRanks, run, call, operation.factor);
   Status left = streams_.leave(world, entered);
   return status.ok() ? left : status;
 }
@@ -308,8 +324,7 @@ ncclComm::runPointToPoint(const std::vector<const Operation *> &operations) {
     entered.push_back(each);
     streams.push_back(each.stream);
   }
-  Status status =
-      pointToPoint_.run(world, *session_.collectives, calls, streams);
+  Status status = session_.runPointToPoint(pointToPoint_, calls, streams);
   for (const CallerStreams::Entered &each : entered) {
     Status left = streams_.leave(world, each);
     if (status.ok())
@@ -321,7 +336,7 @@ ncclComm::runPointToPoint(const std::vector<const Operation *> &operations) {
 Status ncclComm::run(const std::vector<Operation> &operations) {
   std::lock_guard<std::mutex> running(runMutex_);
   IRISRT_RETURN_IF_ERROR(checkInUse());
-  IRISRT_RETURN_IF_ERROR(session_.world->poll());
+  IRISRT_RETURN_IF_ERROR(session_.poll());
   std::vector<void *> natives;
   for (const Operation &operation : operations)
     natives.push_back(operation.stream);
@@ -337,7 +352,10 @@ Status ncclComm::run(const std::vector<Operation> &operations) {
   }
   if (!transfers.empty())
     IRISRT_RETURN_IF_ERROR(runPointToPoint(transfers));
-  return waits ? session_.world->synchronize() : Status::success();
+  Status status = waits ? session_.world->synchronize() : Status::success();
+  if (!status.ok() && session_.spansNodes())
+    return session_.poll(); // names the rank of the communicator
+  return status;
 }
 
 /// Operations whose launches a driver accepts in any case. A launch waits where
@@ -346,7 +364,8 @@ static constexpr size_t maxPending = 4;
 
 bool ncclComm::onlyEnqueues(const std::vector<Operation> &operations) {
   std::lock_guard<std::mutex> running(runMutex_);
-  if (operations.size() > maxPending || !checkInUse().ok())
+  if (operations.size() > maxPending || !checkInUse().ok() ||
+      session_.spansNodes())
     return false;
   return std::all_of(
       operations.begin(), operations.end(), [&](const Operation &operation) {
@@ -361,6 +380,10 @@ bool ncclComm::onlyEnqueues(const std::vector<Operation> &operations) {
 Expected<double> ncclComm::estimate(const std::vector<Operation> &operations) {
   std::lock_guard<std::mutex> running(runMutex_);
   IRISRT_RETURN_IF_ERROR(checkInUse());
+  if (session_.spansNodes())
+    return Status(StatusCode::failedPrecondition,
+                  "the time of a communicator on several nodes is not "
+                  "estimated");
   double collectives = 0, sends = 0, receives = 0;
   for (const Operation &operation : operations) {
     const bool isOwn =
@@ -385,8 +408,7 @@ Expected<int> ncclComm::addFactor(ccl::DType dtype, const void *value) {
 Expected<std::vector<std::string>> ncclComm::exchange(const std::string &mine) {
   std::lock_guard<std::mutex> running(runMutex_);
   IRISRT_RETURN_IF_ERROR(checkInUse());
-  return session_.world->exchange(session_.collectives->group(),
-                                  session_.channel, mine);
+  return session_.exchange(mine);
 }
 
 Secret ncclComm::nextSecret(const std::string &purpose) {

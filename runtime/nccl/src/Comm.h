@@ -95,6 +95,8 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   /// Waits for calls of other threads and frees everything.
   iris::rt::Status destroy();
 
+  /// Whether the ranks are on several nodes.
+  bool spansNodes() const;
   /// The error of the last job of a nonblocking communicator, or of the world.
   /// ncclInProgress is told by worker.isBusy().
   iris::rt::Status asyncError();

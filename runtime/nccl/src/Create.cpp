@@ -18,24 +18,31 @@ using namespace iris::rt;
 // Arguments
 //===----------------------------------------------------------------------===//
 
-static Status checkRanks(int numRanks, int rank) {
+/// \param most ranks that a communicator can have
+static Status checkRanks(int numRanks, int rank, int most) {
   if (numRanks < 1 || rank < 0 || rank >= numRanks)
     return makeStatus(StatusCode::invalidArgument,
                       "rank %d of %d; expected at least one rank, and a rank "
                       "from 0 to the number of ranks - 1",
                       rank, numRanks);
-  if (numRanks > IRISRT_MAX_GROUP)
+  if (numRanks > most)
     return makeStatus(StatusCode::failedPrecondition,
-                      "a communicator of %d ranks; Iris serves at most %d",
-                      numRanks, IRISRT_MAX_GROUP);
+                      "a communicator of %d ranks; Iris serves at most %d on "
+                      "one node, and %d on several (IRIS_NODE_ADDRESS)",
+                      numRanks, IRISRT_MAX_GROUP, IRISRT_MAX_RANKS);
   return Status::success();
 }
 
 /// The options of a communicator on the calling thread's device.
 static Expected<CommOptions> optionsFor(int numRanks, int rank,
-                                        const ncclConfig_t *config) {
-  IRISRT_RETURN_IF_ERROR(checkRanks(numRanks, rank));
+                                        const ncclConfig_t *config,
+                                        const IdContents &contents) {
+  IRISRT_RETURN_IF_ERROR(checkRanks(
+      numRanks, rank,
+      contents.address.empty() ? IRISRT_MAX_GROUP : IRISRT_MAX_RANKS));
   CommOptions options;
+  options.secret = contents.secret;
+  options.address = contents.address;
   options.rank = static_cast<uint32_t>(rank);
   options.numRanks = static_cast<uint32_t>(numRanks);
   IRISRT_ASSIGN_OR_RETURN(options.isBlocking,
@@ -111,14 +118,12 @@ static ncclResult_t initRank(const char *function, ncclComm_t *out,
   Expected<IdContents> contents = readIds(ids, numIds, *real);
   if (!contents.ok())
     return reject(function, contents.status());
-  Expected<CommOptions> options = optionsFor(numRanks, rank, config);
+  Expected<CommOptions> options = optionsFor(numRanks, rank, config, *contents);
   if (*real && options.status().code() == StatusCode::failedPrecondition)
     return (*real)->create(out, numRanks, rank, numIds, ids, config,
                            options.status().message().c_str());
   if (!options.ok())
     return reject(function, options.status());
-  options->secret = contents->secret;
-  options->address = contents->address;
   return create(function, out, *options);
 }
 
@@ -164,7 +169,7 @@ ncclResult_t api::ncclCommInitRankScalable(ncclComm_t *comm, int nranks,
 
 /// Checks the devices of ncclCommInitAll: on a GPU, no two ranks share one.
 static Status checkDevices(int count, const int *devices) {
-  IRISRT_RETURN_IF_ERROR(checkRanks(count, 0));
+  IRISRT_RETURN_IF_ERROR(checkRanks(count, 0, IRISRT_MAX_GROUP));
   if (deviceKind().kind == DeviceKind::host)
     return Status::success();
   IRISRT_ASSIGN_OR_RETURN(int present, deviceCount(deviceKind()));

@@ -142,8 +142,8 @@ Status Scaling::scale(World &world, const Call &call, uint64_t from,
                       call.stream);
 }
 
-Status Scaling::run(World &world, Communicator &collectives, const Call &call,
-                    uint64_t factor) {
+Status Scaling::run(World &world, uint32_t numRanks, const Run &collective,
+                    const Call &call, uint64_t factor) {
   const uint64_t width = dtypeBytes(call.dtype);
   const uint64_t in = reinterpret_cast<uint64_t>(call.in);
   const uint64_t out = reinterpret_cast<uint64_t>(call.out);
@@ -154,7 +154,7 @@ Status Scaling::run(World &world, Communicator &collectives, const Call &call,
                       " bytes",
                       in, width);
   // What the collective reads: a slice of each chunk of the input.
-  const uint64_t chunks = call.op == Op::reduceScatter ? collectives.size() : 1;
+  const uint64_t chunks = call.op == Op::reduceScatter ? numRanks : 1;
   const uint64_t most = scratchBytes / width / chunks;
   uint64_t done = 0;
   do {
@@ -167,7 +167,7 @@ Status Scaling::run(World &world, Communicator &collectives, const Call &call,
     slice.in = reinterpret_cast<const void *>(scratch_);
     slice.out = out ? reinterpret_cast<void *>(out + done * width) : nullptr;
     slice.count = count;
-    IRISRT_RETURN_IF_ERROR(collectives.run(slice));
+    IRISRT_RETURN_IF_ERROR(collective(slice));
     done += count;
   } while (done < call.count);
   return Status::success();

@@ -10,6 +10,7 @@
 #include "iris/ccl/Communicator.h"
 #include "iris/rt/World.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,10 +38,14 @@ public:
   /// \retval invalidArgument there is no such reduction of that type
   rt::Expected<uint64_t> find(int number, ccl::DType dtype) const;
 
+  /// Enqueues a collective.
+  using Run = std::function<rt::Status(const ccl::Call &call)>;
   /// Enqueues an all-reduce, reduce or reduce-scatter of the scaled input.
+  /// \param numRanks the ranks of the communicator
+  /// \param collective enqueues it on the scaled input
   /// \param call the call on the unscaled input, a sum
   /// \param factor the address of the factor
-  rt::Status run(rt::World &world, ccl::Communicator &collectives,
+  rt::Status run(rt::World &world, uint32_t numRanks, const Run &collective,
                  const ccl::Call &call, uint64_t factor);
 
 private:

@@ -5,6 +5,7 @@
 #include "KernelFolders.h"
 #include "core/OsThread.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -12,28 +13,115 @@
 using namespace iris::nccl;
 using namespace iris::rt;
 
-Expected<Session> Session::open(const WorldOptions &options) {
+/// Time by which the limit of transfers between nodes, whose error names the
+/// peers, expires before that of streams.
+static constexpr double beyondTransfersSeconds = 10;
+
+Expected<Session> Session::open(const WorldOptions &options,
+                                std::unique_ptr<rt::Job> job) {
   Session session;
-  IRISRT_ASSIGN_OR_RETURN(session.world, World::create(options));
-  session.cache = kernelCacheFor(session.world->target());
-  ccl::CommunicatorOptions communicator;
-  communicator.cache = session.cache;
-  communicator.workspaceBytes = workspaceBytes;
-  IRISRT_ASSIGN_OR_RETURN(
-      session.collectives,
-      ccl::Communicator::create(*session.world, communicator));
-  session.channel = session.world->makeChannel();
+  session.job = std::move(job);
+  Status status = session.join(options);
+  if (!status.ok()) {
+    if (session.job)
+      session.job->fail(status);
+    return status;
+  }
   return session;
+}
+
+Status Session::join(const WorldOptions &given) {
+  WorldOptions options = given;
+  if (job && options.collectiveLimit)
+    *options.collectiveLimit += beyondTransfersSeconds;
+  IRISRT_ASSIGN_OR_RETURN(world, World::create(options));
+  cache = kernelCacheFor(world->target());
+  ccl::CommunicatorOptions communicator;
+  communicator.cache = cache;
+  communicator.workspaceBytes = workspaceBytes;
+  IRISRT_ASSIGN_OR_RETURN(collectives,
+                          ccl::Communicator::create(*world, communicator));
+  channel = world->makeChannel();
+  if (!job)
+    return Status::success();
+  InterNodeOptions transfers;
+  transfers.limit = given.collectiveLimit;
+  IRISRT_ASSIGN_OR_RETURN(engine, InterNode::connect(*job, transfers));
+  ccl::JobCommunicatorOptions nodes;
+  nodes.cache = cache;
+  IRISRT_ASSIGN_OR_RETURN(
+      between,
+      ccl::JobCommunicator::create(*job, *world, *collectives, *engine, nodes));
+  return Status::success();
 }
 
 Status Session::end() {
   if (!world)
     return Status::success();
-  Status status = collectives->destroy();
-  Status ended = world->destroy();
+  Status status;
+  auto keep = [&status](Status next) {
+    if (status.ok())
+      status = std::move(next);
+  };
+  if (between)
+    keep(between->destroy());
+  keep(collectives->destroy());
+  if (engine)
+    keep(engine->destroy());
+  keep(world->destroy());
+  if (job)
+    keep(job->destroy());
+  between.reset();
+  engine.reset();
+  job.reset();
   collectives.reset();
   world.reset();
-  return status.ok() ? ended : status;
+  return status;
+}
+
+Status Session::run(const ccl::Call &call) {
+  return between ? between->run(call) : collectives->run(call);
+}
+
+/// Those with ranks of this node are kernels, in which the peer is the rank in
+/// the node.
+Status Session::runPointToPoint(PointToPoint &pointToPoint,
+                                const std::vector<ccl::Call> &calls,
+                                const std::vector<Stream> &streams) {
+  std::vector<ccl::Call> inside, across;
+  for (ccl::Call call : calls) {
+    if (job && job->nodeOf(call.root) != job->node()) {
+      across.push_back(call);
+      continue;
+    }
+    if (job) {
+      const std::vector<uint32_t> &ranks = job->ranksOf(job->node());
+      call.root = static_cast<uint32_t>(
+          std::find(ranks.begin(), ranks.end(), call.root) - ranks.begin());
+    }
+    inside.push_back(call);
+  }
+  auto runInside = [&] {
+    return inside.empty()
+               ? Status::success()
+               : pointToPoint.run(*world, *collectives, inside, streams);
+  };
+  return across.empty() ? runInside()
+                        : between->transfer(across, streams, runInside);
+}
+
+Expected<std::vector<std::string>> Session::exchange(const std::string &mine) {
+  return job ? job->allGather(mine)
+             : world->exchange(collectives->group(), channel, mine);
+}
+
+Status Session::poll() { return between ? between->poll() : world->poll(); }
+
+void Session::fail(const Status &status) {
+  if (between)
+    between->fail(status);
+  else
+    world->fail(status);
 }
 
 //===----------------------------------------------------------------------===//
@@ -41,7 +129,7 @@ Status Session::end() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct Job {
+struct LocalJob {
   size_t ranks = 0;
   /// Of all ranks, also those that have ended.
   std::vector<int> devices;
@@ -50,7 +138,7 @@ struct Job {
 };
 struct Jobs {
   std::mutex mutex;
-  std::map<std::string, Job> byName;
+  std::map<std::string, LocalJob> byName;
 };
 } // namespace
 
@@ -100,7 +188,7 @@ static Status endAll(std::vector<Session> sessions) {
 void LocalRanks::add(const std::string &job, int device) {
   Jobs &jobs = allJobs();
   std::lock_guard<std::mutex> lock(jobs.mutex);
-  Job &added = jobs.byName[job];
+  LocalJob &added = jobs.byName[job];
   ++added.ranks;
   added.devices.push_back(device);
 }

@@ -3,7 +3,12 @@
 #ifndef IRIS_NCCL_SESSION_H
 #define IRIS_NCCL_SESSION_H
 
+#include "PointToPoint.h"
+
 #include "iris/ccl/Communicator.h"
+#include "iris/ccl/JobCommunicator.h"
+#include "iris/rt/InterNode.h"
+#include "iris/rt/Job.h"
 #include "iris/rt/World.h"
 
 #include <memory>
@@ -13,7 +18,7 @@
 namespace iris::nccl {
 
 /// The world of a communicator, which has no other ranks than those of the
-/// communicator.
+/// communicator on this node.
 struct Session {
   /// 16 MiB of it are FIFO slots, in place of 8 in the default workspace: large
   /// sends and receives need them to keep the links busy.
@@ -25,11 +30,35 @@ struct Session {
   std::shared_ptr<ccl::KernelCache> cache;
   /// For exchanges of the ranks' host threads.
   uint32_t channel = 0;
+  /// Of a communicator on several nodes: all of its ranks, and the collectives
+  /// among them. Otherwise null.
+  std::unique_ptr<rt::Job> job;
+  std::unique_ptr<rt::InterNode> engine;
+  std::unique_ptr<ccl::JobCommunicator> between;
 
   /// Joins the other ranks. Collective.
-  static rt::Expected<Session> open(const rt::WorldOptions &options);
-  /// Leaves the world. Collective unless the world has failed.
+  /// \param job the ranks of several nodes; null: all are in the world
+  static rt::Expected<Session> open(const rt::WorldOptions &options,
+                                    std::unique_ptr<rt::Job> job = nullptr);
+  /// Leaves the world and the job. Collective unless they have failed.
   rt::Status end();
+
+  bool spansNodes() const { return job != nullptr; }
+  /// Enqueues a collective of all ranks.
+  rt::Status run(const ccl::Call &call);
+  /// Enqueues sends and receives that start together; see PointToPoint::run.
+  rt::Status runPointToPoint(PointToPoint &pointToPoint,
+                             const std::vector<ccl::Call> &calls,
+                             const std::vector<rt::Stream> &streams);
+  /// Gathers a text of every rank. Collective.
+  rt::Expected<std::vector<std::string>> exchange(const std::string &mine);
+  /// The failure of a rank, or success; see World::poll.
+  rt::Status poll();
+  /// Makes all ranks fail.
+  void fail(const rt::Status &status);
+
+private:
+  rt::Status join(const rt::WorldOptions &options);
 };
 
 /// The ranks of one job in this process. A thread may drive several of

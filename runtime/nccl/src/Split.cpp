@@ -17,6 +17,10 @@ checkParent(ncclComm_t handle, ncclComm_t *child, const ncclConfig_t *config) {
                           ncclComm::find(handle));
   IRISRT_RETURN_IF_ERROR(checkPointer(child, "newcomm"));
   IRISRT_RETURN_IF_ERROR(readBlocking(config, true).status());
+  if (comm->spansNodes())
+    return Status(StatusCode::failedPrecondition,
+                  "a communicator on several nodes cannot be split or shrunk; "
+                  "create the other one from an id of its own");
   return comm;
 }
 

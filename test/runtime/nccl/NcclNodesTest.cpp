@@ -1,53 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Unique ids for ranks on several machines. Nodes are declared by IRIS_NODE.
+#include "nccl/SharedId.h"
 #include "support/Ranks.h"
 
 #include <gtest/gtest.h>
 #include <nccl.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace iris::rt;
 using namespace iris::rt::test;
-
-namespace {
-/// An id that the process of rank 0 makes.
-class SharedId {
-public:
-  SharedId() {
-    void *memory = ::mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-      std::abort();
-    memory_ = new (memory) Memory();
-  }
-  ~SharedId() { ::munmap(memory_, sizeof(Memory)); }
-  SharedId(const SharedId &) = delete;
-
-  void set(const ncclUniqueId &id) {
-    memory_->id = id;
-    memory_->isSet.store(true);
-  }
-  /// Waits for set(), at most for a minute.
-  ncclUniqueId get() const {
-    for (int i = 0; i < 60000 && !memory_->isSet.load(); ++i)
-      ::usleep(1000);
-    return memory_->id;
-  }
-
-private:
-  struct Memory {
-    std::atomic<bool> isSet{false};
-    ncclUniqueId id = {};
-  };
-  Memory *memory_;
-};
-} // namespace
 
 /// Creates a communicator; the reason if that fails.
 static std::string create(const LaunchInfo &launch, const std::string &node,
@@ -87,16 +52,31 @@ TEST(NcclNodes, RanksMeetAtTheAddressOfTheId) {
   }
 }
 
-TEST(NcclNodes, SeveralNodesAreNamedOnEveryRank) {
+TEST(NcclNodes, AMissingEngineIsAnErrorOfEveryRank) {
   SharedId id;
   auto body = [&](const LaunchInfo &launch) -> std::string {
+    if (launch.rank == 2)
+      ::setenv("IRIS_INTERNODE_LIBRARY", "/nowhere/libengine.so", 1);
     const std::string text =
         create(launch, launch.rank < 2 ? "a" : "b", "127.0.0.1", id);
-    if (text.find("on 2 nodes (with 2, 1 ranks)") == std::string::npos)
+    if (text.find("engine between nodes") == std::string::npos)
       return "no error: " + text;
     return "";
   };
   EXPECT_EQ("", failures(runProcesses(3, body)));
+}
+
+TEST(NcclNodes, ANodeHasAtMostEightRanks) {
+  SharedId id;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    const std::string text =
+        create(launch, launch.rank == 3 ? "a" : "b", "127.0.0.1", id);
+    if (text.find("9 ranks of the communicator are on node 0") ==
+        std::string::npos)
+      return "no error: " + text;
+    return "";
+  };
+  EXPECT_EQ("", failures(runProcesses(10, body)));
 }
 
 TEST(NcclNodes, AddressesOfOtherMachinesAreRefused) {

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Communicators whose ranks are on several nodes, declared by IRIS_NODE.
+#include "iris/rt/HostStream.h"
+#include "nccl/NcclRanks.h"
+#include "nccl/SharedId.h"
+#include "support/Hash.h"
+
+#include <gtest/gtest.h>
+#include <nccl.h>
+
+#include <csignal>
+#include <cstdlib>
+
+using namespace iris::ccl;
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+/// Runs the body on a communicator of ranks on nodes: `nodes` has a letter for
+/// the node of each rank, which is a process.
+static std::vector<RankEnd> onNodes(const std::string &nodes,
+                                    const NcclBody &body,
+                                    const char *limit = "200") {
+  SharedId id;
+  return runProcesses(
+      static_cast<uint32_t>(nodes.size()),
+      [&](const LaunchInfo &launch) -> std::string {
+        // The environment is read at the first call.
+        ::setenv("IRIS_NODE", nodes.substr(launch.rank, 1).c_str(), 1);
+        ::setenv("IRIS_NODE_ADDRESS", "127.0.0.1", 1);
+        ::setenv("IRIS_INTERNODE_LIBRARY", IRIS_TEST_UCX, 1);
+        ::setenv("IRIS_COLLECTIVE_LIMIT", limit, 1);
+        // The ranks are on one machine, where UCX would prefer shared memory.
+        ::setenv("UCX_TLS", "tcp,self", 1);
+        if (launch.rank == 0) {
+          ncclUniqueId made;
+          NCCL_TRY(ncclGetUniqueId(&made));
+          id.set(made);
+        }
+        NcclRank rank = {nullptr, static_cast<int>(launch.rank),
+                         static_cast<int>(launch.numRanks)};
+        NCCL_TRY(ncclCommInitRank(&rank.comm, rank.size, id.get(), rank.rank));
+        TRY_TEXT(body(rank));
+        if (rank.comm)
+          NCCL_TRY(ncclCommDestroy(rank.comm));
+        return "";
+      },
+      250);
+}
+
+TEST(NcclNodesCollectives, SolveProblems) {
+  for (const char *nodes : {"ab", "aab", "abab"}) {
+    auto body = [](NcclRank &rank) -> std::string {
+      Expected<void *> stream = createHostStream();
+      RANK_TRY(stream.status());
+      uint64_t seed = 0;
+      for (Op op :
+           {Op::allReduce, Op::reduceScatter, Op::allGather, Op::broadcast,
+            Op::reduce, Op::gather, Op::scatter, Op::allToAll})
+        for (DType type : {DType::f32, DType::bf16, DType::i32})
+          for (ReduceOp reduce : {ReduceOp::sum, ReduceOp::avg})
+            for (InPlace inPlace : {InPlace::no, InPlace::yes}) {
+              Problem p;
+              p.op = op;
+              p.dtype = type;
+              p.reduce = reduce;
+              p.seed = ++seed;
+              p.count = seed * 977 % 5000;
+              p.root = static_cast<uint32_t>(seed) %
+                       static_cast<uint32_t>(rank.size);
+              // With the null stream, the call waits.
+              TRY_TEXT(
+                  solve(rank, p, inPlace, seed % 3 == 0 ? nullptr : *stream));
+            }
+      RANK_TRY(destroyHostStream(*stream));
+      return "";
+    };
+    EXPECT_EQ("", failures(onNodes(nodes, body))) << nodes;
+  }
+}
+
+TEST(NcclNodesCollectives, SixteenRanks) {
+  auto body = [](NcclRank &rank) -> std::string {
+    Problem p;
+    p.count = 1000;
+    TRY_TEXT(solve(rank, p));
+    p.op = Op::broadcast;
+    p.root = 9;
+    TRY_TEXT(solve(rank, p, InPlace::yes));
+    return "";
+  };
+  EXPECT_EQ("", failures(onNodes("aaaabbbbccccdddd", body)));
+}
+
+TEST(NcclNodesCollectives, GroupsAndFactors) {
+  auto body = [](NcclRank &rank) -> std::string {
+    float factor = 2 + static_cast<float>(rank.rank);
+    ncclRedOp_t scaled;
+    NCCL_TRY(ncclRedOpCreatePreMulSum(&scaled, &factor, ncclFloat32,
+                                      ncclScalarHostImmediate, rank.comm));
+    std::vector<float> in(1000, 3), sum(1000), weighted(1000), all(3000);
+    NCCL_TRY(ncclGroupStart());
+    NCCL_TRY(ncclAllReduce(in.data(), sum.data(), in.size(), ncclFloat32,
+                           ncclSum, rank.comm, nullptr));
+    NCCL_TRY(ncclAllReduce(in.data(), weighted.data(), in.size(), ncclFloat32,
+                           scaled, rank.comm, nullptr));
+    NCCL_TRY(ncclAllGather(in.data(), all.data(), in.size(), ncclFloat32,
+                           rank.comm, nullptr));
+    NCCL_TRY(ncclGroupEnd());
+    for (size_t i = 0; i < in.size(); ++i)
+      RANK_CHECK(sum[i] == 9 && weighted[i] == 27 && all[i * 3] == 3);
+    NCCL_TRY(ncclRedOpDestroy(scaled, rank.comm));
+    return "";
+  };
+  EXPECT_EQ("", failures(onNodes("aab", body)));
+}
+
+/// A ring and an all-to-all of sends and receives, of which some cross nodes,
+/// with one of each rank to itself.
+TEST(NcclNodesCollectives, SendsAndReceivesOfGroups) {
+  for (const char *nodes : {"ab", "aabb", "abab", "abb"}) {
+    auto body = [](NcclRank &rank) -> std::string {
+      Expected<void *> stream = createHostStream();
+      RANK_TRY(stream.status());
+      const auto size = static_cast<uint32_t>(rank.size);
+      const auto me = static_cast<uint32_t>(rank.rank);
+      auto countOf = [](uint32_t from, uint32_t to) {
+        return 1 + (from * 7919 + to * 104729) % 20000;
+      };
+      auto valueOf = [](uint32_t from, uint32_t to, size_t i) {
+        return static_cast<int32_t>(hash(from * 16 + to, i, 3));
+      };
+      for (uint32_t step : {1u, 0u}) { // 0: all peers
+        std::vector<std::vector<int32_t>> in(size), out(size);
+        NCCL_TRY(ncclGroupStart());
+        for (uint32_t to = 0; to < size; ++to) {
+          const uint32_t from = (2 * me + size - to) % size;
+          if (step != 0 && to != (me + step) % size)
+            continue;
+          in[to].resize(countOf(me, to));
+          for (size_t i = 0; i < in[to].size(); ++i)
+            in[to][i] = valueOf(me, to, i);
+          out[from].resize(countOf(from, me));
+          NCCL_TRY(ncclSend(in[to].data(), in[to].size(), ncclInt32,
+                            static_cast<int>(to), rank.comm,
+                            static_cast<cudaStream_t>(*stream)));
+          NCCL_TRY(ncclRecv(out[from].data(), out[from].size(), ncclInt32,
+                            static_cast<int>(from), rank.comm,
+                            static_cast<cudaStream_t>(*stream)));
+        }
+        NCCL_TRY(ncclGroupEnd());
+        RANK_TRY(synchronizeHostStream(*stream));
+        for (uint32_t from = 0; from < size; ++from)
+          for (size_t i = 0; i < out[from].size(); ++i)
+            RANK_CHECK(out[from][i] == valueOf(from, me, i));
+      }
+      RANK_TRY(destroyHostStream(*stream));
+      return "";
+    };
+    EXPECT_EQ("", failures(onNodes(nodes, body))) << nodes;
+  }
+}
+
+/// What is not served between nodes says so, and leaves the communicator in
+/// use.
+TEST(NcclNodesCollectives, OtherCallsAreInvalidUsage) {
+  auto body = [](NcclRank &rank) -> std::string {
+    auto isRefused = [](ncclResult_t result) {
+      return result == ncclInvalidUsage &&
+             std::string(ncclGetLastError(nullptr)).find("nodes") !=
+                 std::string::npos;
+    };
+    ncclSimInfo_t estimate = NCCL_SIM_INFO_INITIALIZER;
+    std::vector<float> in(8), out(8);
+    NCCL_TRY(ncclGroupStart());
+    NCCL_TRY(ncclAllReduce(in.data(), out.data(), 2, ncclFloat32, ncclSum,
+                           rank.comm, nullptr));
+    RANK_CHECK(isRefused(ncclGroupSimulateEnd(&estimate)));
+    ncclComm_t child = nullptr;
+    RANK_CHECK(
+        isRefused(ncclCommSplit(rank.comm, 0, rank.rank, &child, nullptr)));
+    int excluded = 2;
+    if (rank.rank != excluded)
+      RANK_CHECK(isRefused(ncclCommShrink(rank.comm, &excluded, 1, &child,
+                                          nullptr, NCCL_SHRINK_DEFAULT)));
+    RANK_CHECK(child == nullptr);
+    Problem p;
+    p.count = 100;
+    return solve(rank, p);
+  };
+  EXPECT_EQ("", failures(onNodes("aab", body)));
+}
+
+TEST(NcclNodesCollectives, DifferentCallsAreNamed) {
+  auto body = [](NcclRank &rank) -> std::string {
+    std::vector<float> in(8, 1), out(8);
+    NCCL_EXPECT(ncclInvalidUsage,
+                ncclAllReduce(in.data(), out.data(), rank.rank == 2 ? 7 : 8,
+                              ncclFloat32, ncclSum, rank.comm, nullptr));
+    const std::string text = ncclGetLastError(nullptr);
+    if (text.find("rank 2 has all_reduce, f32 x 7, sum") == std::string::npos)
+      return text;
+    NCCL_TRY(ncclCommAbort(rank.comm));
+    rank.comm = nullptr;
+    return "";
+  };
+  ::setenv("IRIS_CHECK_COLLECTIVES", "1", 1);
+  EXPECT_EQ("", failures(onNodes("aab", body)));
+  ::unsetenv("IRIS_CHECK_COLLECTIVES");
+}
+
+TEST(NcclNodesCollectives, AKilledNodeIsARemoteErrorOfAllOthers) {
+  const std::string nodes = "aabbc";
+  auto ends = onNodes(nodes, [](NcclRank &rank) -> std::string {
+    Problem p;
+    p.count = 30000;
+    TRY_TEXT(solve(rank, p));
+    std::vector<float> in(p.count, 1), out(p.count);
+    // Node b ends while the others are at work.
+    const bool isKilled = rank.rank == 2 || rank.rank == 3;
+    for (int i = 0; i < 100000; ++i) {
+      if (isKilled && i == 3)
+        ::raise(SIGKILL);
+      const ncclResult_t result =
+          ncclAllReduce(in.data(), out.data(), in.size(), ncclFloat32, ncclSum,
+                        rank.comm, nullptr);
+      if (result == ncclSuccess)
+        continue;
+      const std::string text = ncclGetLastError(nullptr);
+      if (result != ncclRemoteError ||
+          (text.find("rank 2 failed") == std::string::npos &&
+           text.find("rank 3 failed") == std::string::npos))
+        return "another error: " + text;
+      NCCL_TRY(ncclCommAbort(rank.comm));
+      rank.comm = nullptr;
+      return "";
+    }
+    return "no error";
+  });
+  for (size_t rank : {0u, 1u, 4u})
+    EXPECT_EQ("", ends[rank].text) << rank;
+}
+
+TEST(NcclNodesCollectives, AnAbortEndsTheCallsOfOtherNodes) {
+  auto body = [](NcclRank &rank) -> std::string {
+    std::vector<float> in(30000, 1), out(in.size());
+    // The abort may come before the others have ended the first call.
+    ncclResult_t result = ncclSuccess;
+    while (result == ncclSuccess && (rank.rank != 0 || out[0] == 0))
+      result = ncclAllReduce(in.data(), out.data(), in.size(), ncclFloat32,
+                             ncclSum, rank.comm, nullptr);
+    const std::string text =
+        result == ncclSuccess ? "" : ncclGetLastError(nullptr);
+    NCCL_TRY(ncclCommAbort(rank.comm));
+    rank.comm = nullptr;
+    if (rank.rank == 0)
+      return text;
+    RANK_CHECK(result == ncclRemoteError);
+    return text.find("rank 0 failed: ncclCommAbort") != std::string::npos
+               ? ""
+               : "another error: " + text;
+  };
+  EXPECT_EQ("", failures(onNodes("abb", body)));
+}

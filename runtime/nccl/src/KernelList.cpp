@@ -4,6 +4,7 @@
 
 #include "ScalingKernel.h"
 #include "Session.h"
+#include "ccl/CombineKernel.h"
 #include "iris/ccl/Selector.h"
 
 #include <algorithm>
@@ -36,6 +37,11 @@ Expected<KernelList> iris::nccl::listKernels(const std::string &target,
         continue;
       for (ReduceOp reduction : calls.reductions) {
         IRISRT_RETURN_IF_ERROR(add(op, type, reduction));
+        // Of ranks on several nodes.
+        if (device == DeviceKind::host) {
+          const CombineKernel combine = CombineKernel::of(type, reduction);
+          kernels[combine.name] = combine.source;
+        }
         // Sums may have factors, which the input is multiplied by before.
         if (reduction == ReduceOp::sum) {
           const ScalingKernel scaling = ScalingKernel::of(type);

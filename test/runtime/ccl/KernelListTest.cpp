@@ -4,6 +4,7 @@
 // NCCL's API loads.
 #include "KernelList.h"
 #include "Session.h"
+#include "ccl/CombineKernel.h"
 #include "ccl/DeviceModel.h"
 #include "ccl/Spec.h"
 #include "iris/Chips/ChipTable.h"
@@ -154,6 +155,23 @@ TEST(KernelList, HasOnlyWhatIsCalled) {
   EXPECT_EQ(begins,
             (std::set<std::string>{"all_reduce_max_bf16", "all_reduce_sum_bf16",
                                    "nccl_scale_bf16", "recv_i8", "send_i8"}));
+}
+
+/// Ranks on several nodes combine what the nodes send, on the host.
+TEST(KernelList, HasWhatNodesCombineWith) {
+  for (const char *target : {"host", "sm_90a"}) {
+    Expected<KernelList> kernels = iris::nccl::listKernels(target, {});
+    ASSERT_TRUE(kernels.ok()) << kernels.status().message();
+    for (DType dtype : iris::nccl::allTypes())
+      for (ReduceOp reduce : iris::nccl::allReductions()) {
+        const CombineKernel combine = CombineKernel::of(dtype, reduce);
+        auto found = kernels->find(combine.name);
+        ASSERT_EQ(found != kernels->end(), std::string(target) == "host")
+            << combine.name;
+        if (found != kernels->end())
+          EXPECT_EQ(found->second, combine.source);
+      }
+  }
 }
 
 /// Reductions of f8 are not served on AMD's GPUs.

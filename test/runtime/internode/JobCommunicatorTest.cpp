@@ -10,9 +10,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 using namespace iris::ccl;
 using namespace iris::rt;
@@ -232,6 +235,52 @@ TEST(JobCommunicator, TypesAndReductions) {
               ReduceOp::avg});
   solveTypes("aabb", {DType::f32, DType::bf16, DType::u8},
              {ReduceOp::sum, ReduceOp::max, ReduceOp::avg});
+}
+
+/// The smallest and largest inputs stay what they are, infinities of 8 bits
+/// too, and NaN is propagated.
+TEST(JobCommunicator, ExtremesOfFloats) {
+  const std::string nodes = "abc";
+  SharedText address;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(JobRank rank, JobRank::create(launch, nodes, address));
+    auto combine = [&](DType dtype, ReduceOp reduce, auto value,
+                       auto &result) -> Status {
+      Call call;
+      call.op = Op::allReduce;
+      call.dtype = dtype;
+      call.reduce = reduce;
+      call.count = 1;
+      call.in = &value;
+      call.out = &result;
+      IRISRT_RETURN_IF_ERROR(rank.all->run(call));
+      return rank.world->synchronize();
+    };
+    // f8e5m2: infinities, 1, and the most negative finite number.
+    for (auto [reduce, values, expected] :
+         {std::tuple(ReduceOp::max, std::array<uint8_t, 3>{0x3c, 0x7c, 0xfb},
+                     0x7c),
+          std::tuple(ReduceOp::min, std::array<uint8_t, 3>{0x3c, 0xfb, 0xfc},
+                     0xfc),
+          std::tuple(ReduceOp::min, std::array<uint8_t, 3>{0x3c, 0x7c, 0xfb},
+                     0xfb),
+          // A sum that is too large is the largest finite number.
+          std::tuple(ReduceOp::sum, std::array<uint8_t, 3>{0x7b, 0x7b, 0x7b},
+                     0x7b)}) {
+      uint8_t result = 0;
+      RANK_TRY(combine(DType::f8e5m2, reduce, values[launch.rank], result));
+      RANK_CHECK(result == expected);
+    }
+    for (ReduceOp reduce : {ReduceOp::min, ReduceOp::max, ReduceOp::sum}) {
+      float result = 0;
+      RANK_TRY(combine(DType::f32, reduce,
+                       launch.rank == 1 ? std::nanf("") : 1.0f, result));
+      RANK_CHECK(std::isnan(result));
+    }
+    RANK_TRY(rank.destroy());
+    return "";
+  };
+  EXPECT_EQ("", failuresOn(nodes, body));
 }
 
 /// Many calls in flight, on changing streams that are ordered by an event.

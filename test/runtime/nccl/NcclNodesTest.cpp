@@ -16,9 +16,10 @@ using namespace iris::rt::test;
 
 /// Creates a communicator; the reason if that fails.
 static std::string create(const LaunchInfo &launch, const std::string &node,
-                          const char *address, SharedId &shared) {
+                          const char *address, SharedId &shared,
+                          const char *device = "host") {
   // The environment is read at the first call.
-  ::setenv("IRIS_NCCL_DEVICE", "host", 1);
+  ::setenv("IRIS_NCCL_DEVICE", device, 1);
   ::setenv("IRIS_NODE", node.c_str(), 1);
   ::setenv("IRIS_JOIN_LIMIT", "20", 1);
   ::setenv("IRIS_COLLECTIVE_LIMIT", "20", 1);
@@ -77,6 +78,26 @@ TEST(NcclNodes, ANodeHasAtMostEightRanks) {
     return "";
   };
   EXPECT_EQ("", failures(runProcesses(10, body)));
+}
+
+/// With the fake driver in ctest, if there is no GPU.
+TEST(NcclNodes, GpusOfSeveralNodesAreInvalidUsage) {
+  SharedId id;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    const std::string text =
+        create(launch, launch.rank < 2 ? "a" : "b", "127.0.0.1", id, "cuda");
+    if (text.find("failed precondition: the communicator's ranks are on 2 "
+                  "nodes and on device 'cuda'") != std::string::npos ||
+        text.find("unavailable: ") != std::string::npos)
+      return text;
+    return "another error: " + text;
+  };
+  for (const RankEnd &end : runProcesses(3, body)) {
+    if (end.text.find("unavailable: ") != std::string::npos)
+      GTEST_SKIP() << end.text;
+    EXPECT_EQ(end.text.find("another error"), std::string::npos) << end.text;
+    EXPECT_TRUE(end.exited);
+  }
 }
 
 TEST(NcclNodes, AddressesOfOtherMachinesAreRefused) {

@@ -32,8 +32,10 @@ struct InterNodeModel {
   /// The smallest slice that is worth a launch.
   uint64_t minSliceBytes = 16 << 10;
 
-  /// \param bytes the size of a message
-  /// \return the time in which one rank sends `messages` of them
+  /// Estimates messages that one rank sends at the same time.
+  /// \param bytes the size of each
+  /// \param messages their number
+  /// \return the time in microseconds
   double sendUs(uint64_t bytes, uint32_t messages) const;
   /// Estimates a reduction among the ranks of a rail.
   /// \param exchange how it is done
@@ -41,12 +43,22 @@ struct InterNodeModel {
   /// \param numNodes the ranks of the rail
   /// \return the time in microseconds
   double reduceUs(Exchange exchange, uint64_t bytes, uint32_t numNodes) const;
-  /// The same for a broadcast.
+  /// Estimates a broadcast among the ranks of a rail.
+  /// \param exchange how it is done
+  /// \param bytes the data
+  /// \param numNodes the ranks of the rail
+  /// \return the time in microseconds
   double broadcastUs(Exchange exchange, uint64_t bytes,
                      uint32_t numNodes) const;
-  /// \return the faster way to reduce
+  /// Chooses how the ranks of a rail reduce.
+  /// \param bytes the data of each rank
+  /// \param numNodes the ranks of the rail
+  /// \return the faster way
   Exchange chooseReduce(uint64_t bytes, uint32_t numNodes) const;
-  /// \return the faster way to broadcast
+  /// Chooses how the ranks of a rail broadcast, in many slices.
+  /// \param bytes the data of a slice
+  /// \param numNodes the ranks of the rail
+  /// \return the faster way
   Exchange chooseBroadcast(uint64_t bytes, uint32_t numNodes) const;
 
   /// Chooses the slices of a pipelined collective. Transfers and the work

@@ -24,9 +24,17 @@
 // device. The sums of nodes are rounded to the type of the elements before they
 // are added.
 //
-// After an error, the job and the world have failed, on all ranks.
+// After an error other than that of an argument, the job and the world have
+// failed, on all ranks.
 //
 // The ranks must run on the host, whose memory the engine reaches.
+//
+// \retval invalidArgument an argument is invalid, as in Communicator.h
+// \retval failedPrecondition the communicator was destroyed, a kernel is
+//   missing during a capture, or the ranks' calls differ
+// \retval unavailable a kernel is in no package, and there is no compiler
+// \retval timeout a time limit expired, on this rank or a peer
+// \retval aborted another rank failed or ended
 #ifndef IRIS_CCL_JOBCOMMUNICATOR_H
 #define IRIS_CCL_JOBCOMMUNICATOR_H
 

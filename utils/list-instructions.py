@@ -6,8 +6,8 @@ not know.
     utils/list-instructions.py [--unknown] FILE.hsaco...
 
 Each line has how often an instruction is in the files. --unknown lists only
-those that `iris-emulate --list-instructions` does not have. llvm-objdump and
-iris-emulate are found on PATH.
+those that `iris-emulate` cannot execute: their names, operands or modifiers.
+llvm-objdump and iris-emulate are found on PATH.
 """
 import argparse
 import collections
@@ -43,17 +43,19 @@ def main():
             match = LINE.match(line)
             if match:
                 counts[ENCODING.sub("", ENCODING.sub("", match[1]))] += 1
-    known = set(subprocess.run(
-        [find_tool("iris-emulate"), "--list-instructions"], check=True,
-        capture_output=True, text=True).stdout.split())
-    unknown = {name for name in counts if name not in known}
-    for name, count in counts.most_common():
-        if name in unknown:
-            print(f"{count:8}  {name}  unknown to the emulator")
-        elif not options.unknown:
+    unknown = collections.Counter()
+    for path in options.files:
+        text = subprocess.run(
+            [find_tool("iris-emulate"), "--list-unknown", path], check=True,
+            capture_output=True, text=True).stdout
+        unknown.update(line.partition(": ")[2] for line in text.splitlines())
+    if not options.unknown:
+        for name, count in counts.most_common():
             print(f"{count:8}  {name}")
+    for reason, count in unknown.most_common():
+        print(f"{count:8}  {reason}")
     print(f"{len(counts)} instructions in {len(options.files)} files, "
-          f"{len(unknown)} unknown to the emulator")
+          f"{sum(unknown.values())} unknown to the emulator")
 
 
 if __name__ == "__main__":

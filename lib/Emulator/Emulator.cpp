@@ -311,3 +311,22 @@ std::vector<std::string> mlir::iris::emulator::listInstructions() {
     names.push_back(name.str());
   return names;
 }
+
+llvm::Expected<std::vector<std::string>>
+mlir::iris::emulator::listUnknown(const CodeObject &code) {
+  auto disassembler = Disassembler::create(code.getChip());
+  if (!disassembler)
+    return disassembler.takeError();
+  std::vector<uint64_t> ends{code.getCodeEnd()};
+  for (const Kernel &kernel : code.getKernels())
+    ends.push_back(kernel.entry);
+  llvm::sort(ends);
+  std::vector<std::string> reasons;
+  for (const Kernel &kernel : code.getKernels()) {
+    uint64_t end = *llvm::upper_bound(ends, kernel.entry);
+    Program program(code, kernel, **disassembler);
+    for (std::string &reason : program.listUnknown(uint32_t(end / 4)))
+      reasons.push_back("kernel '" + kernel.name + "': " + std::move(reason));
+  }
+  return reasons;
+}

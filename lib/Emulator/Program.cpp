@@ -9,13 +9,17 @@ Program::Program(const CodeObject &code, const Kernel &kernel,
     : code(code), kernel(kernel), disassembler(disassembler),
       table(code.getCodeEnd() / 4) {}
 
+llvm::ArrayRef<uint8_t> Program::bytesAt(uint32_t position) const {
+  uint64_t begin = uint64_t(position) * 4;
+  return {code.getImage().data() + begin, code.getCodeEnd() - begin};
+}
+
 llvm::Expected<const Instruction *> Program::decodeAt(uint32_t position) {
   uint64_t begin = uint64_t(position) * 4;
   if (begin < code.getCodeBegin() || begin >= code.getCodeEnd())
     return llvm::createStringError(
         "the program counter is outside of the code");
-  llvm::ArrayRef<uint8_t> bytes(code.getImage().data() + begin,
-                                code.getCodeEnd() - begin);
+  llvm::ArrayRef<uint8_t> bytes = bytesAt(position);
   Disassembler::Text text =
       disassembler.disassemble(bytes, addressOf(position));
   if (text.bytes == 0)
@@ -31,4 +35,17 @@ llvm::Expected<const Instruction *> Program::decodeAt(uint32_t position) {
     return std::move(error);
   }
   return table[position] = &instruction;
+}
+
+std::vector<std::string> Program::listUnknown(uint32_t end) {
+  std::vector<std::string> reasons;
+  for (uint32_t position = uint32_t(kernel.entry / 4); position < end;) {
+    unsigned bytes =
+        disassembler.disassemble(bytesAt(position), addressOf(position)).bytes;
+    if (bytes != 0)
+      if (auto decoded = decodeAt(position); !decoded)
+        reasons.push_back(llvm::toString(decoded.takeError()));
+    position += std::max(1u, bytes / 4);
+  }
+  return reasons;
 }

@@ -7,6 +7,7 @@
 #include "Instruction.h"
 #include "iris/Emulator/CodeObject.h"
 #include <deque>
+#include <string>
 #include <vector>
 
 namespace mlir::iris::emulator {
@@ -24,6 +25,11 @@ public:
   }
   llvm::Expected<const Instruction *> decodeAt(uint32_t position);
 
+  /// Decodes all instructions from the kernel's first one up to a position, and
+  /// returns why some cannot be decoded. Words without an instruction are
+  /// padding.
+  std::vector<std::string> listUnknown(uint32_t end);
+
   /// The address of a position.
   uint64_t addressOf(uint32_t position) const {
     return reinterpret_cast<uintptr_t>(code.getImage().data()) +
@@ -38,6 +44,8 @@ public:
   const Kernel &kernel;
 
 private:
+  llvm::ArrayRef<uint8_t> bytesAt(uint32_t position) const;
+
   Disassembler &disassembler;
   std::vector<const Instruction *> table;
   std::deque<Instruction> instructions;

@@ -76,6 +76,11 @@ static cl::opt<bool> listKnown("list-instructions",
                                cl::desc("Print the instructions that the "
                                         "emulator knows, and exit"),
                                cl::cat(category));
+static cl::opt<bool> listsUnknown("list-unknown",
+                                  cl::desc("Print the instructions of all "
+                                           "kernels that the emulator cannot "
+                                           "execute, and why"),
+                                  cl::cat(category));
 
 static Error parseDimensions(StringRef option, StringRef text,
                              Dimensions &dimensions) {
@@ -145,6 +150,14 @@ static Error runTool() {
   auto code = CodeObject::load((*file)->getBuffer(), inputPath);
   if (!code)
     return code.takeError();
+  if (listsUnknown) {
+    auto reasons = listUnknown(**code);
+    if (!reasons)
+      return reasons.takeError();
+    for (const std::string &reason : *reasons)
+      llvm::outs() << reason << "\n";
+    return Error::success();
+  }
   if (kernelName.empty()) {
     listKernels(**code);
     return Error::success();

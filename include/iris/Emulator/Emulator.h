@@ -90,6 +90,10 @@ private:
   std::unique_ptr<Machine> machine;
 };
 
+/// Why the emulator cannot execute some instructions of a code object's
+/// kernels; nothing if it knows all of them.
+llvm::Expected<std::vector<std::string>> listUnknown(const CodeObject &code);
+
 /// The mnemonics that the emulator knows.
 std::vector<std::string> listInstructions();
 

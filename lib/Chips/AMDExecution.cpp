@@ -17,7 +17,8 @@ static constexpr AMDExecution rows[] = {
     cdna("gfx950", false),
     {"gfx1100", 32, 8, false, false, WaitCounters::SeparateStores, true, true,
      false},
-    {"gfx1201", 32, 8, false, true, WaitCounters::PerKind, true, true, false},
+    {"gfx1201", 32, 8, false, true, WaitCounters::PerKind, true, true, false,
+     true},
 };
 
 const AMDExecution *irischips::findExecution(std::string_view chip) {

@@ -11,6 +11,7 @@ using llvm::Twine;
 InstructionTable::InstructionTable() {
   addScalarArithmetic(*this);
   addScalarControl(*this);
+  addScalarFloats(*this);
   addVectorIntegers(*this);
   addVectorFloats(*this);
   addVectorComparisons(*this);
@@ -21,6 +22,7 @@ InstructionTable::InstructionTable() {
   addGlobalMemory(*this);
   addSharedMemory(*this);
   addMatrixOperations(*this);
+  addWmmaOperations(*this);
 }
 
 const InstructionTable &mlir::iris::emulator::getInstructionTable() {
@@ -46,6 +48,8 @@ Error mlir::iris::emulator::decode(Instruction &instruction,
                                    llvm::ArrayRef<uint8_t> encoding,
                                    const Kernel &kernel,
                                    const irischips::AMDExecution &execution) {
+  if (StringRef(instruction.text).contains("::"))
+    return decodeDual(instruction, encoding, kernel, execution);
   ParsedInstruction parsed(instruction.text);
   const BuildFunction *build = getInstructionTable().find(parsed.name);
   if (!build)

@@ -90,11 +90,22 @@ void addVectorMoves(InstructionTable &table);
 void addGlobalMemory(InstructionTable &table);
 void addSharedMemory(InstructionTable &table);
 void addMatrixOperations(InstructionTable &table);
+void addWmmaOperations(InstructionTable &table);
+void addScalarFloats(InstructionTable &table);
 
 /// Replaces the first source by its permutation (DPP).
 llvm::Error buildPermuted(InstructionBuilder &builder);
 /// Replaces sources, and the result, by parts of registers (SDWA).
 llvm::Error buildSelected(InstructionBuilder &builder);
+
+/// The operands of D = A B + C: registers of A and B, and of C and D.
+llvm::Error buildMatrixOperands(InstructionBuilder &builder,
+                                unsigned operandWords, unsigned resultWords,
+                                bool isFloat);
+/// Two operations in one instruction (VOPD), whose text is `A :: B`.
+llvm::Error decodeDual(Instruction &instruction,
+                       llvm::ArrayRef<uint8_t> encoding, const Kernel &kernel,
+                       const irischips::AMDExecution &execution);
 
 /// Decodes the instructions of a kernel.
 llvm::Error decode(Instruction &instruction, llvm::ArrayRef<uint8_t> encoding,

@@ -4,6 +4,7 @@
 #define IRIS_EMULATOR_FLOATOPS_H
 
 #include "Numbers.h"
+#include <limits>
 
 namespace mlir::iris::emulator {
 
@@ -40,6 +41,18 @@ inline T medianNumber(T a, T b, T c) {
   if (largest == a)
     return largerNumber(b, c);
   return largest == b ? largerNumber(a, c) : largerNumber(a, b);
+}
+
+/// The nearest integer toward zero; the limits beyond them, 0 for NaN.
+template <class Integer, class Float>
+inline Integer saturate(Float value) {
+  constexpr double low = std::numeric_limits<Integer>::min();
+  constexpr double high = std::numeric_limits<Integer>::max();
+  double wide = value;
+  wide = wide < low ? low : wide;
+  wide = wide > high ? high : wide;
+  wide = wide == wide ? wide : 0;
+  return Integer(int64_t(wide));
 }
 
 } // namespace mlir::iris::emulator

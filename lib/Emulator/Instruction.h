@@ -84,6 +84,8 @@ struct Selection {
   enum Unused : uint8_t { Clear, SignExtend, Preserve } unused = Clear;
 };
 
+struct DualOperation;
+
 struct Instruction {
   Handler run = nullptr;
   /// Of the code that wraps `run` for DPP and SDWA.
@@ -99,6 +101,7 @@ struct Instruction {
   std::shared_ptr<const std::array<int8_t, kLanes>> permutation;
   uint64_t enabledLanes = ~uint64_t(0);
   std::shared_ptr<const Selection> selection;
+  std::shared_ptr<const DualOperation> dual;
   /// Multiplies float results by 2^x, then clamps them.
   int8_t outputScale = 0;
   bool clamps = false;

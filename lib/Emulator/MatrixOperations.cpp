@@ -5,7 +5,7 @@
 // of one row of A, or column of B. All lanes take part, active or not. Terms
 // are added one after the other, in the order of k, each sum rounded.
 #include "Decoder.h"
-#include "llvm/ADT/StringExtras.h"
+#include "MatrixOperands.h"
 
 using namespace mlir::iris::emulator;
 using llvm::Error;
@@ -18,85 +18,7 @@ struct Shape {
   unsigned rows, columns, depth, blocks;
 };
 
-/// The formats of 8 bits: E4M3 and E5M2, with one zero or as of OCP.
-template <unsigned kMantissa, bool kIsFnuz>
-struct Float8 {
-  static float decode(uint32_t bits) {
-    unsigned exponent = bits >> kMantissa & ((1u << (7 - kMantissa)) - 1);
-    unsigned mantissa = bits & ((1u << kMantissa) - 1);
-    constexpr int bias = (1 << (6 - kMantissa)) - (kIsFnuz ? 0 : 1);
-    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-    float sign = bits & 0x80 ? -1.0f : 1.0f;
-    if (kIsFnuz && bits == 0x80)
-      return nan;
-    if (!kIsFnuz && kMantissa == 3 && (bits & 0x7F) == 0x7F)
-      return nan;
-    if (!kIsFnuz && kMantissa == 2 && exponent == 31)
-      return mantissa ? nan : sign * std::numeric_limits<float>::infinity();
-    float fraction = float(mantissa) / float(1 << kMantissa);
-    return sign * (exponent ? std::ldexp(1 + fraction, int(exponent) - bias)
-                            : std::ldexp(fraction, 1 - bias));
-  }
-};
-
-/// Values of 256 codes.
-template <unsigned kMantissa, bool kIsFnuz>
-const float *tableOfFloat8() {
-  static const std::array<float, 256> table = [] {
-    std::array<float, 256> values;
-    for (unsigned bits = 0; bits < 256; ++bits)
-      values[bits] = Float8<kMantissa, kIsFnuz>::decode(bits);
-    return values;
-  }();
-  return table.data();
-}
-
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Operands
-//===----------------------------------------------------------------------===//
-
-/// Reads the values of all lanes: values[j][lane] is the jth of a lane.
-using LoadFunction = void (*)(Wave &, const Operand &, unsigned count,
-                              float (*values)[kLanes]);
-
-template <float (*decode)(uint32_t)>
-static void loadHalfValues(Wave &wave, const Operand &operand, unsigned count,
-                           float (*values)[kLanes]) {
-  for (unsigned j = 0; j < count; ++j) {
-    const uint32_t *words = wave.row(operand.index + j / 2);
-    unsigned shift = j % 2 * 16;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-      values[j][lane] = decode(words[lane] >> shift & 0xFFFF);
-  }
-}
-
-static void loadSingles(Wave &wave, const Operand &operand, unsigned count,
-                        float (*values)[kLanes]) {
-  std::memcpy(values, wave.row(operand.index), count * sizeof(Row));
-}
-
-template <unsigned kMantissa, bool kIsFnuz>
-static void loadFloat8s(Wave &wave, const Operand &operand, unsigned count,
-                        float (*values)[kLanes]) {
-  const float *table = tableOfFloat8<kMantissa, kIsFnuz>();
-  for (unsigned j = 0; j < count; ++j) {
-    const uint32_t *words = wave.row(operand.index + j / 4);
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-      values[j][lane] = table[words[lane] >> (j % 4 * 8) & 0xFF];
-  }
-}
-
-/// Of integers as well: they are exact in f32.
-static void loadBytes(Wave &wave, const Operand &operand, unsigned count,
-                      float (*values)[kLanes]) {
-  for (unsigned j = 0; j < count; ++j) {
-    const uint32_t *words = wave.row(operand.index + j / 4);
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-      values[j][lane] = float(int8_t(words[lane] >> (j % 4 * 8)));
-  }
-}
 
 //===----------------------------------------------------------------------===//
 // Multiplications
@@ -109,57 +31,6 @@ constexpr unsigned rowOf(unsigned reg, unsigned group) {
   if (kRows == 4)
     return reg;
   return kRows == 16 ? 4 * group + reg : 8 * (reg / 4) + 4 * group + reg % 4;
-}
-
-// The inner loop takes most of the time of a matmul: wider instructions where
-// the host has them. The roundings are the same.
-#if defined(__x86_64__) && defined(__ELF__)
-#define IRIS_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define IRIS_WIDE
-#endif
-
-/// Multiplies a row of A by kColumns columns of B, and adds. Consecutive k
-/// are in consecutive rows of `a` and `b`, `count` of them, then in the next
-/// group of kColumns lanes.
-template <unsigned kColumns, class Sum>
-static inline void accumulate(Sum *sums, const float *a, const float *b,
-                              unsigned groups, unsigned count) {
-  Sum local[kColumns];
-  std::copy_n(sums, kColumns, local);
-  for (unsigned group = 0; group < groups; ++group)
-    for (unsigned j = 0; j < count; ++j) {
-      Sum factor = Sum(a[j * kLanes + group * kColumns]);
-      const float *columns = b + j * kLanes + group * kColumns;
-      for (unsigned i = 0; i < kColumns; ++i)
-        local[i] += factor * Sum(columns[i]);
-    }
-  std::copy_n(local, kColumns, sums);
-}
-
-IRIS_WIDE static void addFloats32(float *sums, const float *a, const float *b,
-                                  unsigned groups, unsigned count) {
-  accumulate<32>(sums, a, b, groups, count);
-}
-IRIS_WIDE static void addFloats16(float *sums, const float *a, const float *b,
-                                  unsigned groups, unsigned count) {
-  accumulate<16>(sums, a, b, groups, count);
-}
-
-template <unsigned kColumns>
-static void addRow(float *sums, const float *a, const float *b, unsigned groups,
-                   unsigned count) {
-  if (kColumns == 32)
-    addFloats32(sums, a, b, groups, count);
-  else if (kColumns == 16)
-    addFloats16(sums, a, b, groups, count);
-  else
-    accumulate<kColumns>(sums, a, b, groups, count);
-}
-template <unsigned kColumns>
-static void addRow(int32_t *sums, const float *a, const float *b,
-                   unsigned groups, unsigned count) {
-  accumulate<kColumns>(sums, a, b, groups, count);
 }
 
 /// D = A B + C for kRows by kRows results. `Sum` is float or int32_t.
@@ -178,16 +49,9 @@ static void multiply(Wave &wave, const Instruction &instruction,
   constexpr bool isShared = kRows == 4;
   unsigned perBlock = isShared ? 4 : kRows * kRows / kLanes;
   unsigned total = isShared ? 4 : perBlock * blocks;
-  const Operand &initial = instruction.sources[2];
   alignas(64) Sum sums[32][kLanes];
   for (unsigned reg = 0; reg < total; ++reg) {
-    if (initial.kind == Operand::Vector)
-      std::memcpy(sums[reg], wave.row(initial.index + reg), sizeof(Row));
-    else
-      std::fill_n(sums[reg], kLanes,
-                  bitCast<Sum>(initial.kind == Operand::Scalar
-                                   ? wave.scalars[initial.index]
-                                   : uint32_t(initial.constant)));
+    loadSums(wave, instruction.sources[2], reg, sums[reg]);
     for (unsigned group = 0; group < kLanes / kRows; ++group) {
       unsigned block = isShared ? group : reg / perBlock;
       unsigned row = isShared ? reg : rowOf<kRows>(reg % perBlock, group);
@@ -240,26 +104,10 @@ static Error buildMultiplication(InstructionBuilder &builder, Handler run,
   for (StringRef modifier : {"cbsz", "abid", "blgp", "neg"})
     if (builder.parsed.has(modifier))
       return builder.error("the emulator does not know '" + modifier + "'");
-  if (Error error = builder.expectOperands(4))
-    return error;
-  if (Error error =
-          builder.result(0, instruction.result, {resultWords, 32, false}))
-    return error;
-  for (unsigned i = 0; i < 2; ++i) {
-    if (Error error = builder.source(1 + i, instruction.sources[i],
-                                     {operandWords, 32, false}))
-      return error;
-    if (instruction.sources[i].kind != Operand::Vector)
-      return builder.error("the emulator expects operands in vectors");
-  }
   instruction.run = run;
   instruction.detail = shape.depth;
   instruction.detail2 = shape.blocks;
-  // A constant is the same in all elements.
-  bool isConstant = parseInteger(builder.parsed.operands[3]).has_value() ||
-                    !llvm::isAlpha(builder.parsed.operands[3].front());
-  return builder.source(3, instruction.sources[2],
-                        {isConstant ? 1 : resultWords, 32, isFloat});
+  return buildMatrixOperands(builder, operandWords, resultWords, isFloat);
 }
 
 template <class Sum, LoadFunction loadA, LoadFunction loadB>

@@ -13,7 +13,7 @@
 namespace mlir::iris::emulator {
 
 template <class T>
-inline T readScalar(const Wave &wave, const Operand &operand) {
+inline T readInteger(const Wave &wave, const Operand &operand) {
   switch (operand.kind) {
   case Operand::Scalar:
     if constexpr (sizeof(T) == 8)
@@ -27,9 +27,35 @@ inline T readScalar(const Wave &wave, const Operand &operand) {
   }
 }
 
+/// An f16 in the lower half of a register.
+struct Half {
+  float value;
+  explicit operator float() const { return value; }
+};
+
+template <class T>
+inline T readScalar(const Wave &wave, const Operand &operand) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, Half>) {
+    uint32_t bits = readScalar<uint32_t>(wave, operand);
+    uint32_t sign = std::is_same_v<T, float> ? 1u << 31 : 0x8000;
+    bits = (operand.isAbsolute ? bits & ~sign : bits) ^
+           (operand.isNegated ? sign : 0);
+    if constexpr (std::is_same_v<T, float>)
+      return bitCast<float>(bits);
+    else
+      return {fromHalf(bits & 0xFFFF)};
+  } else {
+    return readInteger<T>(wave, operand);
+  }
+}
+
 template <class T>
 inline void writeScalar(Wave &wave, const Operand &operand, T value) {
-  if constexpr (sizeof(T) == 8)
+  if constexpr (std::is_same_v<T, float>)
+    wave.scalars[operand.index] = bitCast<uint32_t>(value);
+  else if constexpr (std::is_same_v<T, Half>)
+    wave.scalars[operand.index] = toHalf(value.value) & 0xFFFF;
+  else if constexpr (sizeof(T) == 8)
     wave.setScalar64(operand.index, uint64_t(value));
   else
     wave.scalars[operand.index] = uint32_t(value);
@@ -37,7 +63,9 @@ inline void writeScalar(Wave &wave, const Operand &operand, T value) {
 
 template <class T>
 constexpr OperandType scalarType() {
-  return {sizeof(T) / 4, sizeof(T) * 8, false};
+  constexpr bool isHalf = std::is_same_v<T, Half>;
+  return {sizeof(T) / 4, isHalf ? 16u : unsigned(sizeof(T) * 8),
+          isHalf || std::is_same_v<T, float>};
 }
 
 template <class Signature>

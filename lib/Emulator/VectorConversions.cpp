@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- VectorConversions.cpp - Conversions of lanes -----------------------===//
 #include "Decoder.h"
+#include "FloatOps.h"
 
 using namespace mlir::iris::emulator;
-
-/// The nearest integer toward zero; the limits beyond them, 0 for NaN.
-template <class Integer, class Float>
-static Integer saturate(Float value) {
-  constexpr double low = std::numeric_limits<Integer>::min();
-  constexpr double high = std::numeric_limits<Integer>::max();
-  double wide = value;
-  wide = wide < low ? low : wide;
-  wide = wide > high ? high : wide;
-  wide = wide == wide ? wide : 0;
-  return Integer(int64_t(wide));
-}
 
 /// Toward zero: the largest finite f16 for larger numbers.
 static uint32_t toHalfTowardZero(float value) {

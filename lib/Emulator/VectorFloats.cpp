@@ -27,23 +27,28 @@ static void addBasics(InstructionTable &table, llvm::StringRef type) {
       lanes<Type(Type, Type)>([](T a, T b) { return largerOrNan(a, b); }));
   add("minimum",
       lanes<Type(Type, Type)>([](T a, T b) { return smallerOrNan(a, b); }));
-  for (auto name : {"max3", "max3_num"})
-    add(name, lanes<Type(Type, Type, Type)>([](T a, T b, T c) {
-          return largerNumber(largerNumber(a, b), c);
-        }));
-  for (auto name : {"min3", "min3_num"})
-    add(name, lanes<Type(Type, Type, Type)>([](T a, T b, T c) {
-          return smallerNumber(smallerNumber(a, b), c);
-        }));
-  add("maximum3", lanes<Type(Type, Type, Type)>([](T a, T b, T c) {
-        return largerOrNan(largerOrNan(a, b), c);
-      }));
-  add("minimum3", lanes<Type(Type, Type, Type)>([](T a, T b, T c) {
-        return smallerOrNan(smallerOrNan(a, b), c);
-      }));
-  for (auto name : {"med3", "med3_num"})
-    add(name, lanes<Type(Type, Type, Type)>(
-                  [](T a, T b, T c) { return medianNumber(a, b, c); }));
+  auto ofThree = [&](std::initializer_list<const char *> names, auto function) {
+    for (const char *name : names)
+      add(name, lanes<Type(Type, Type, Type)>(function));
+  };
+  ofThree({"max3", "max3_num"},
+          [](T a, T b, T c) { return largerNumber(largerNumber(a, b), c); });
+  ofThree({"min3", "min3_num"},
+          [](T a, T b, T c) { return smallerNumber(smallerNumber(a, b), c); });
+  ofThree({"minmax", "minmax_num"},
+          [](T a, T b, T c) { return largerNumber(smallerNumber(a, b), c); });
+  ofThree({"maxmin", "maxmin_num"},
+          [](T a, T b, T c) { return smallerNumber(largerNumber(a, b), c); });
+  ofThree({"maximum3"},
+          [](T a, T b, T c) { return largerOrNan(largerOrNan(a, b), c); });
+  ofThree({"minimum3"},
+          [](T a, T b, T c) { return smallerOrNan(smallerOrNan(a, b), c); });
+  ofThree({"minimummaximum"},
+          [](T a, T b, T c) { return largerOrNan(smallerOrNan(a, b), c); });
+  ofThree({"maximumminimum"},
+          [](T a, T b, T c) { return smallerOrNan(largerOrNan(a, b), c); });
+  ofThree({"med3", "med3_num"},
+          [](T a, T b, T c) { return medianNumber(a, b, c); });
   add("trunc", lanes<Type(Type)>([](T a) { return T(std::trunc(a)); }));
   add("ceil", lanes<Type(Type)>([](T a) { return T(std::ceil(a)); }));
   add("floor", lanes<Type(Type)>([](T a) { return T(std::floor(a)); }));
@@ -77,7 +82,28 @@ static int32_t exponentOf(T a) {
   return exponent;
 }
 
+static float withoutSubnormal(float a) {
+  return std::fabs(a) < std::numeric_limits<float>::min()
+             ? std::copysign(0.0f, a)
+             : a;
+}
+
+/// Two operations, which both round, and take subnormal numbers for zeros
+/// whatever the mode says.
+static float multiplyThenAdd(float a, float b, float c) {
+  float product = withoutSubnormal(withoutSubnormal(a) * withoutSubnormal(b));
+  return withoutSubnormal(product + withoutSubnormal(c));
+}
+
 static void addSingle(InstructionTable &table) {
+  for (auto name : {"v_mad_f32", "v_madmk_f32", "v_madak_f32"})
+    table.add(name, lanes<F32(F32, F32, F32)>([](float a, float b, float c) {
+                return multiplyThenAdd(a, b, c);
+              }));
+  table.add("v_mac_f32",
+            accumulating<F32(F32, F32, F32)>([](float a, float b, float c) {
+              return multiplyThenAdd(a, b, c);
+            }));
   // The constant of v_fmamk and v_fmaak is the second source, or the last one.
   for (auto name : {"v_fma_f32", "v_fmamk_f32", "v_fmaak_f32"})
     table.add(name, lanes<F32(F32, F32, F32)>([](float a, float b, float c) {

@@ -233,6 +233,38 @@ static void addBits(InstructionTable &table) {
             }));
 }
 
+/// Any function of three bits: bit 4a + 2b + c of `detail` is the result.
+template <class Type>
+static void combineBits(Wave &wave, const Instruction &instruction) {
+  typename Type::Source a, b, c;
+  a.load(wave, instruction.sources[0]);
+  b.load(wave, instruction.sources[1]);
+  c.load(wave, instruction.sources[2]);
+  alignas(64) typename Type::Value results[kLanes] = {};
+  for (unsigned i = 0; i < 8; ++i) {
+    if (!(instruction.detail >> i & 1))
+      continue;
+    u32 notA = i & 4 ? 0 : ~u32(0), notB = i & 2 ? 0 : ~u32(0);
+    u32 notC = i & 1 ? 0 : ~u32(0);
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      results[lane] |=
+          (u32(a[lane]) ^ notA) & (u32(b[lane]) ^ notB) & (u32(c[lane]) ^ notC);
+  }
+  Type::store(wave, instruction, instruction.result, results);
+}
+
+template <class Type>
+static void addCombination(InstructionTable &table, llvm::StringRef name) {
+  Semantics semantics =
+      Describe<Type(Type, Type, Type)>::semantics(combineBits<Type>);
+  table.add(name, [semantics](InstructionBuilder &builder) {
+    builder.instruction.detail =
+        uint32_t(builder.parsed.getNumber("bitop3", 0));
+    builder.instruction.keepsOtherHalf = true;
+    return builder.operation(semantics);
+  });
+}
+
 static void addShifts(InstructionTable &table) {
   table.add("v_lshlrev_b32",
             lanes<U32(U32, U32)>([](u32 a, u32 b) { return b << (a & 31); }));
@@ -264,18 +296,24 @@ static void addExtrema(InstructionTable &table, llvm::StringRef suffix) {
                              [](Value a, Value b) { return a < b ? a : b; }));
   table.add(name("max"), lanes<Type(Type, Type)>(
                              [](Value a, Value b) { return a > b ? a : b; }));
-  table.add(name("min3"),
-            lanes<Type(Type, Type, Type)>([](Value a, Value b, Value c) {
-              return std::min(std::min(a, b), c);
-            }));
-  table.add(name("max3"),
-            lanes<Type(Type, Type, Type)>([](Value a, Value b, Value c) {
-              return std::max(std::max(a, b), c);
-            }));
-  table.add(name("med3"),
-            lanes<Type(Type, Type, Type)>([](Value a, Value b, Value c) {
-              return std::max(std::min(a, b), std::min(std::max(a, b), c));
-            }));
+  auto ofThree = [&](const char *operation, auto function) {
+    table.add(name(operation), lanes<Type(Type, Type, Type)>(function));
+  };
+  ofThree("min3", [](Value a, Value b, Value c) {
+    return std::min(std::min(a, b), c);
+  });
+  ofThree("max3", [](Value a, Value b, Value c) {
+    return std::max(std::max(a, b), c);
+  });
+  ofThree("maxmin", [](Value a, Value b, Value c) {
+    return std::min(std::max(a, b), c);
+  });
+  ofThree("minmax", [](Value a, Value b, Value c) {
+    return std::max(std::min(a, b), c);
+  });
+  ofThree("med3", [](Value a, Value b, Value c) {
+    return std::max(std::min(a, b), std::min(std::max(a, b), c));
+  });
 }
 
 static void addHalves(InstructionTable &table) {
@@ -304,6 +342,8 @@ void mlir::iris::emulator::addVectorIntegers(InstructionTable &table) {
   addSums(table);
   addMultiplications(table);
   addBits(table);
+  addCombination<U32>(table, "v_bitop3_b32");
+  addCombination<U16>(table, "v_bitop3_b16");
   addShifts(table);
   addExtrema<U32>(table, "u32");
   addExtrema<I32>(table, "i32");

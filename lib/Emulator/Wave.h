@@ -54,7 +54,8 @@ public:
   // Registers ----------------------------------------------------------------
 
   uint32_t *row(unsigned index) { return rows[index].lanes; }
-  uint64_t exec() const { return scalar64(kExec); }
+  /// Waves of 32 lanes ignore the upper word.
+  uint64_t exec() const { return scalar64(kExec) & fullMask; }
   uint64_t scalar64(unsigned index) const {
     return scalars[index] | uint64_t(scalars[index + 1]) << 32;
   }

@@ -3,7 +3,8 @@
 
     code_object.py CHIP SOURCE OUTPUT [--lds=N] [--vectors=N] [--break=WHAT]
 
-SOURCE has the instructions of the kernel `k`: s[0:1] is the address of its
+SOURCE has the instructions of the kernel `k` for gfx9, which are translated for
+other chips (generations.py): s[0:1] is the address of its
 arguments (64 bits each, --arguments of them), s2 the program's index, v0 the
 thread's. WHAT is a defect: see BREAKS.
 """
@@ -12,6 +13,8 @@ import pathlib
 import struct
 import subprocess
 import sys
+
+from generations import has_own_waits, translate
 
 MACHINES = {"gfx90a": 0x3F, "gfx942": 0x4C, "gfx950": 0x4F, "gfx1100": 0x41,
             "gfx1201": 0x4E}
@@ -64,7 +67,9 @@ def descriptor(chip, options):
 
 
 def build(chip, source, options):
-    code = assemble(chip, source)
+    # Where the program's index is not in s2.
+    start = "s_mov_b32 s2, ttmp9\n" if has_own_waits(chip) else ""
+    code = assemble(chip, start + translate(source, chip))
     wave = 32 if chip.startswith("gfx1") else 64
     kernel = {".name": "k", ".symbol": "k.kd",
               ".kernarg_segment_size": 8 * options.arguments,

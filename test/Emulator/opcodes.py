@@ -15,7 +15,8 @@ import types
 import bridge
 import code_object
 import exact
-from tables import GROUPS
+from generations import choose, wave_size
+from later_tables import GROUPS
 
 SPECIAL_32 = [0, 1, 2, 3, 31, 32, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF,
               0x10000, 0x7FFFFF, 0x800000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE,
@@ -69,8 +70,8 @@ def run(library, chip, source, buffers, programs, name):
                           f"buffer {index}".encode())
         addresses.append(address)
     three = ctypes.c_uint32 * 3
-    wave = 32 if chip.startswith("gfx1") else 64
-    machine.Launch(number, b"k", 0, three(programs, 1, 1), three(wave, 1, 1),
+    machine.Launch(number, b"k", 0, three(programs, 1, 1),
+                   three(wave_size(chip), 1, 1),
                    (ctypes.c_uint64 * len(addresses))(*addresses),
                    len(addresses))
     machine.Advance(ctypes.c_uint64((1 << 64) - 1))
@@ -81,7 +82,7 @@ def run(library, chip, source, buffers, programs, name):
 VECTOR = """
   s_load_dwordx8 s[8:15], s[0:1], 0x0
   v_lshlrev_b32 v0, 3, v0
-  s_lshl_b32 s3, s2, 9
+  s_mul_i32 s3, s2, {bytes}
   v_add_u32 v0, s3, v0
   s_mov_b32 s24, {size}
   s_waitcnt lgkmcnt(0)
@@ -113,7 +114,8 @@ SCALAR = """
   s_load_dwordx2 s[18:19], s[10:11], 0x0
   s_lshl_b32 s3, s2, 4
   v_mov_b32 v0, s3
-  s_mov_b64 exec, 1
+  s_mov_b32 exec_lo, 1
+  s_mov_b32 exec_hi, 0
   s_mov_b32 s24, {size}
   s_waitcnt lgkmcnt(0)
 """
@@ -131,7 +133,7 @@ SCALAR_STEP = """
 """
 
 
-def is_equal(got, want, kind):
+def is_equal(got, want, kind=""):
     if want is None:
         exponent_bits, fraction_bits = exact.FORMATS[kind]
         infinity = ((1 << exponent_bits) - 1) << fraction_bits
@@ -151,9 +153,10 @@ def check_vectors(library, chip, rows, count, source):
     array = ctypes.c_uint64 * count
     buffers = [array(*each) for each in values]
     result = (ctypes.c_uint64 * (count * len(rows)))()
-    text = VECTOR.format(size=8 * count) + "".join(
+    text = VECTOR.format(size=8 * count, bytes=8 * wave_size(chip)) + "".join(
         VECTOR_STEP.format(text=row[0]) for row in rows) + "\n  s_endpgm\n"
-    run(library, chip, text, [*buffers, result], count // 64, "vectors")
+    run(library, chip, text, [*buffers, result],
+        count // wave_size(chip), "vectors")
     failures = []
     for index, (text, bits, kind, width, function) in enumerate(rows):
         mask, wrong, first = (1 << width) - 1, 0, ""
@@ -174,7 +177,8 @@ def check_vectors(library, chip, rows, count, source):
 
 def check_scalars(library, chip, rows, count, source):
     """Rows: (text, bits of the sources, bits of the result, function of the
-    sources and SCC, which returns the result and SCC; None: as before)."""
+    sources and SCC, which returns the result and SCC; None: as before; kind of
+    the result)."""
     values = [inputs(64, count, source) for _ in range(2)]
     for each in values:
         for i in range(0, count, 2):
@@ -186,7 +190,7 @@ def check_scalars(library, chip, rows, count, source):
         SCALAR_STEP.format(text=row[0]) for row in rows) + "\n  s_endpgm\n"
     run(library, chip, text, [*buffers, buffers[0], result], count, "scalars")
     failures = []
-    for index, (text, bits, width, function) in enumerate(rows):
+    for index, (text, bits, width, function, *kind) in enumerate(rows):
         wrong, first = 0, ""
         for case in range(count):
             sources = [each[case] & (1 << size) - 1
@@ -195,13 +199,13 @@ def check_scalars(library, chip, rows, count, source):
             want, scc = function(*sources, before)
             scc = before if scc is None else scc
             start = 4 * (index * count + case)
-            got = result[start] | result[start + 1] << 32
-            if got != want & (1 << width) - 1 or result[start + 2] != scc:
+            got = (result[start] | result[start + 1] << 32) & (1 << width) - 1
+            if not is_equal(got, want, *kind) or result[start + 2] != scc:
                 wrong += 1
                 first = first or (
                     f"{', '.join(f'{s:#x}' for s in sources)}, SCC {before}: got "
-                    f"{got:#x}, SCC {result[start + 2]}; expected {want:#x}, "
-                    f"SCC {scc}")
+                    f"{got:#x}, SCC {result[start + 2]}; expected "
+                    f"{'NaN' if want is None else hex(want)}, SCC {scc}")
         if wrong:
             failures.append(f"{text}: {wrong} of {count} cases, first {first}")
     return failures
@@ -221,7 +225,8 @@ def main():
     checks = {"vector": check_vectors, "scalar": check_scalars}
     failures, total = [], 0
     for kind, rows in GROUPS:
-        rows = [row for row in rows if options.only in row[0]]
+        rows = [row for row in choose(rows, options.chip)
+                if options.only in row[0]]
         if not rows:
             continue
         failures += checks[kind](library, options.chip, rows, count, source)

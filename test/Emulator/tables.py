@@ -4,7 +4,8 @@
 Vector rows: text, bits of the sources v[2:3], v[4:5], v[6:7] (32-bit ones are
 v2, v4, v6), the float kind of the result or "", its bits, the function. Scalar
 rows: text, bits of the sources s[16:17], s[18:19], bits of the result, the
-function, whose last argument and second result are SCC.
+function, whose last argument and second result are SCC, the float kind of the
+result if it is one.
 """
 from fractions import Fraction
 import math
@@ -294,6 +295,17 @@ def modified(kind, function):
     return lambda a, b: function(a ^ top, b & ~top)
 
 
+def to_integer(kind, low, high):
+    def function(a):
+        value = decode(a, kind)
+        if value != value:
+            return 0
+        if not is_finite(value):
+            return (low if value < 0 else high) & M32
+        return min(max(math.trunc(number(value)), low), high) & M32
+    return function
+
+
 def floats():
     for kind in ("f16", "f32", "f64"):
         bits = int(kind[1:])
@@ -332,16 +344,6 @@ def floats():
     convert("f32", "f16")
     convert("f32", "f64")
     convert("f64", "f32")
-
-    def to_integer(kind, low, high):
-        def function(a):
-            value = decode(a, kind)
-            if value != value:
-                return 0
-            if not is_finite(value):
-                return (low if value < 0 else high) & M32
-            return min(max(math.trunc(number(value)), low), high) & M32
-        return function
 
     for kind in ("f32", "f64"):
         bits = int(kind[1:])
@@ -421,11 +423,11 @@ def halves():
 SCALARS = []
 
 
-def scalar(name, bits, width, function):
+def scalar(name, bits, width, function, kind=""):
     registers = ["s16", "s18"], ["s[16:17]", "s[18:19]"]
     sources = ", ".join(registers[size == 64][i] for i, size in enumerate(bits))
-    result = {0: "", 32: "s20, ", 64: "s[20:21], "}[width]
-    SCALARS.append((f"{name} {result}{sources}", bits, width, function))
+    result = "" if not width else "s[20:21], " if width == 64 else "s20, "
+    SCALARS.append((f"{name} {result}{sources}", bits, width, function, kind))
 
 
 def overflows(value):
@@ -555,4 +557,3 @@ floats()
 mixed()
 halves()
 scalars()
-GROUPS = [("vector", VECTORS), ("scalar", SCALARS)]

@@ -42,6 +42,9 @@ struct AMDExecution {
   bool comparesIntoExecAlone;
   /// Whether 8-bit floats are the variants with one zero.
   bool hasFnuzFloats;
+  /// Of WMMA: whether the halves of a wave have different values of k, and
+  /// consecutive rows of the result; or the same ones, and alternate rows.
+  bool splitsMatrixDepth = false;
 };
 
 /// The row of a chip, or null.

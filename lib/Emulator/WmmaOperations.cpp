@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- WmmaOperations.cpp - Matrix multiplications of waves of 32 (WMMA) --===//
+//
+// v_wmma_TYPE_16x16x16_OPERANDS: D = A B + C. Lane l has values of k of row, or
+// column, l % 16. The two halves of the wave have the same values, or each half
+// of them: see AMDExecution. All lanes take part, active or not. Terms are
+// added one after the other, in the order of k, each sum rounded.
+#include "Decoder.h"
+#include "MatrixOperands.h"
+
+using namespace mlir::iris::emulator;
+using llvm::Error;
+using llvm::StringRef;
+
+constexpr unsigned kSide = 16, kResultRegisters = 8;
+
+template <class Sum, LoadFunction loadA, LoadFunction loadB>
+static void multiply(Wave &wave, const Instruction &instruction) {
+  bool isSplit = wave.execution.splitsMatrixDepth;
+  unsigned groups = isSplit ? 2 : 1, count = kSide / groups;
+  alignas(64) float a[kSide][kLanes], b[kSide][kLanes];
+  loadA(wave, instruction.sources[0], count, a);
+  loadB(wave, instruction.sources[1], count, b);
+  alignas(64) Sum sums[kResultRegisters][kLanes];
+  for (unsigned reg = 0; reg < kResultRegisters; ++reg) {
+    loadSums(wave, instruction.sources[2], reg, sums[reg]);
+    for (unsigned half = 0; half < 2; ++half) {
+      unsigned row = isSplit ? reg + kResultRegisters * half : 2 * reg + half;
+      addRow<kSide>(sums[reg] + kSide * half, a[0] + row, b[0], groups, count);
+    }
+  }
+  for (unsigned reg = 0; reg < kResultRegisters; ++reg)
+    std::memcpy(wave.row(instruction.result.index + reg), sums[reg],
+                sizeof(Row));
+}
+
+/// The instruction for elements of this many bits. `signs` is what neg_lo has
+/// to be: of integers, which operands are signed.
+static void add(InstructionTable &table, StringRef name, Handler run,
+                unsigned bitsOfElement, bool isFloat, StringRef signs) {
+  table.add(name, [=](InstructionBuilder &builder) -> Error {
+    if (builder.parsed.getText("neg_lo").value_or("") != signs)
+      return builder.error("the emulator expects neg_lo:" +
+                           (signs.empty() ? "[0,0,0]" : signs));
+    if (builder.parsed.has("neg_hi") || builder.parsed.has("clamp"))
+      return builder.error("the emulator does not know the modifiers");
+    unsigned values = builder.execution.splitsMatrixDepth ? 8 : 16;
+    builder.instruction.run = run;
+    return buildMatrixOperands(builder, values * bitsOfElement / 32,
+                               kResultRegisters, isFloat);
+  });
+}
+
+void mlir::iris::emulator::addWmmaOperations(InstructionTable &table) {
+  constexpr LoadFunction halves = loadHalfValues<fromHalf>;
+  constexpr LoadFunction brains = loadHalfValues<fromBrain>;
+  constexpr LoadFunction e4m3 = loadFloat8s<3, false>;
+  constexpr LoadFunction e5m2 = loadFloat8s<2, false>;
+  auto addFloats = [&](StringRef operands, Handler run, unsigned bits) {
+    add(table, ("v_wmma_f32_16x16x16_" + operands).str(), run, bits, true, "");
+  };
+  addFloats("f16", multiply<float, halves, halves>, 16);
+  addFloats("bf16", multiply<float, brains, brains>, 16);
+  addFloats("fp8_fp8", multiply<float, e4m3, e4m3>, 8);
+  addFloats("fp8_bf8", multiply<float, e4m3, e5m2>, 8);
+  addFloats("bf8_fp8", multiply<float, e5m2, e4m3>, 8);
+  addFloats("bf8_bf8", multiply<float, e5m2, e5m2>, 8);
+  add(table, "v_wmma_i32_16x16x16_iu8", multiply<int32_t, loadBytes, loadBytes>,
+      8, false, "[1,1,0]");
+}

@@ -14,17 +14,33 @@ using llvm::Error;
 #define IRIS_WIDE
 #endif
 
-IRIS_WIDE void mlir::iris::emulator::addFloats32(float *sums, const float *a,
-                                                 const float *b,
-                                                 unsigned groups,
-                                                 unsigned count) {
-  accumulate<32>(sums, a, b, groups, count);
-}
-IRIS_WIDE void mlir::iris::emulator::addFloats16(float *sums, const float *a,
-                                                 const float *b,
-                                                 unsigned groups,
-                                                 unsigned count) {
-  accumulate<16>(sums, a, b, groups, count);
+/// A vector of the compiler's, in as many registers as it takes.
+typedef float Floats8 __attribute__((vector_size(32)));
+
+/// Eight columns of four rows: independent sums hide the latency of additions.
+IRIS_WIDE void mlir::iris::emulator::addFloats(float *sums, const float *a,
+                                               unsigned rowStep, const float *b,
+                                               unsigned groups,
+                                               unsigned groupLanes,
+                                               unsigned count) {
+  Floats8 local[kRowsAtOnce];
+  for (unsigned row = 0; row < kRowsAtOnce; ++row)
+    std::memcpy(&local[row], sums + row * kLanes, sizeof(Floats8));
+  Floats8 sum0 = local[0], sum1 = local[1], sum2 = local[2], sum3 = local[3];
+  for (unsigned group = 0; group < groups; ++group)
+    for (unsigned j = 0; j < count; ++j) {
+      unsigned first = j * kLanes + group * groupLanes;
+      const float *factors = a + first;
+      Floats8 columns;
+      std::memcpy(&columns, b + first, sizeof(columns));
+      sum0 += factors[0] * columns;
+      sum1 += factors[rowStep] * columns;
+      sum2 += factors[2 * rowStep] * columns;
+      sum3 += factors[3 * rowStep] * columns;
+    }
+  local[0] = sum0, local[1] = sum1, local[2] = sum2, local[3] = sum3;
+  for (unsigned row = 0; row < kRowsAtOnce; ++row)
+    std::memcpy(sums + row * kLanes, &local[row], sizeof(Floats8));
 }
 
 Error mlir::iris::emulator::buildMatrixOperands(InstructionBuilder &builder,

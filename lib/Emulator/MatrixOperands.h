@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <type_traits>
 
 namespace mlir::iris::emulator {
 
@@ -86,44 +87,48 @@ inline void loadBytes(Wave &wave, const Operand &operand, unsigned count,
   }
 }
 
-/// Multiplies a row of A by kColumns columns of B, and adds. Consecutive k
-/// are in consecutive rows of `a` and `b`, `count` of them, then in the next
-/// group of kColumns lanes.
-template <unsigned kColumns, class Sum>
-inline void accumulate(Sum *sums, const float *a, const float *b,
-                       unsigned groups, unsigned count) {
-  Sum local[kColumns];
-  std::copy_n(sums, kColumns, local);
+/// Multiplies kRows rows of A by kColumns columns of B, and adds. The sums of
+/// consecutive rows are in consecutive registers, values of A `rowStep` lanes
+/// apart. Consecutive k are in consecutive rows of `a` and `b`, `count` of
+/// them, then in the next group of `groupLanes` lanes.
+template <unsigned kRows, unsigned kColumns, class Sum>
+inline void accumulate(Sum *sums, const float *a, unsigned rowStep,
+                       const float *b, unsigned groups, unsigned groupLanes,
+                       unsigned count) {
+  Sum local[kRows][kColumns];
+  for (unsigned row = 0; row < kRows; ++row)
+    std::copy_n(sums + row * kLanes, kColumns, local[row]);
   for (unsigned group = 0; group < groups; ++group)
     for (unsigned j = 0; j < count; ++j) {
-      Sum factor = Sum(a[j * kLanes + group * kColumns]);
-      const float *columns = b + j * kLanes + group * kColumns;
-      for (unsigned i = 0; i < kColumns; ++i)
-        local[i] += factor * Sum(columns[i]);
+      const float *columns = b + j * kLanes + group * groupLanes;
+      for (unsigned row = 0; row < kRows; ++row) {
+        Sum factor = Sum(a[j * kLanes + group * groupLanes + row * rowStep]);
+        for (unsigned i = 0; i < kColumns; ++i)
+          local[row][i] += factor * Sum(columns[i]);
+      }
     }
-  std::copy_n(local, kColumns, sums);
+  for (unsigned row = 0; row < kRows; ++row)
+    std::copy_n(local[row], kColumns, sums + row * kLanes);
 }
 
-/// The same for 32 and 16 columns, with the host's widest instructions.
-void addFloats32(float *sums, const float *a, const float *b, unsigned groups,
-                 unsigned count);
-void addFloats16(float *sums, const float *a, const float *b, unsigned groups,
-                 unsigned count);
+/// The same for four rows of eight columns, with the host's widest
+/// instructions.
+void addFloats(float *sums, const float *a, unsigned rowStep, const float *b,
+               unsigned groups, unsigned groupLanes, unsigned count);
 
-template <unsigned kColumns>
-inline void addRow(float *sums, const float *a, const float *b, unsigned groups,
-                   unsigned count) {
-  if (kColumns == 32)
-    addFloats32(sums, a, b, groups, count);
-  else if (kColumns == 16)
-    addFloats16(sums, a, b, groups, count);
-  else
-    accumulate<kColumns>(sums, a, b, groups, count);
-}
-template <unsigned kColumns>
-inline void addRow(int32_t *sums, const float *a, const float *b,
-                   unsigned groups, unsigned count) {
-  accumulate<kColumns>(sums, a, b, groups, count);
+constexpr unsigned kRowsAtOnce = 4;
+
+/// The same for four rows of kColumns columns.
+template <unsigned kColumns, class Sum>
+inline void addRows(Sum *sums, const float *a, unsigned rowStep, const float *b,
+                    unsigned groups, unsigned count) {
+  if constexpr (std::is_same_v<Sum, float> && kColumns % 8 == 0) {
+    for (unsigned column = 0; column < kColumns; column += 8)
+      addFloats(sums + column, a, rowStep, b + column, groups, kColumns, count);
+  } else {
+    accumulate<kRowsAtOnce, kColumns>(sums, a, rowStep, b, groups, kColumns,
+                                      count);
+  }
 }
 
 /// The sums before a multiplication: registers, or a constant.

@@ -50,16 +50,17 @@ static void multiply(Wave &wave, const Instruction &instruction,
   unsigned perBlock = isShared ? 4 : kRows * kRows / kLanes;
   unsigned total = isShared ? 4 : perBlock * blocks;
   alignas(64) Sum sums[32][kLanes];
-  for (unsigned reg = 0; reg < total; ++reg) {
+  for (unsigned reg = 0; reg < total; ++reg)
     loadSums(wave, instruction.sources[2], reg, sums[reg]);
+  // Four consecutive registers have consecutive rows.
+  for (unsigned reg = 0; reg < total; reg += kRowsAtOnce)
     for (unsigned group = 0; group < kLanes / kRows; ++group) {
       unsigned block = isShared ? group : reg / perBlock;
       unsigned row = isShared ? reg : rowOf<kRows>(reg % perBlock, group);
       unsigned first = block * groups * kRows;
-      addRow<kRows>(sums[reg] + group * kRows, a[0] + first + row, b[0] + first,
-                    groups, count);
+      addRows<kRows>(sums[reg] + group * kRows, a[0] + first + row, 1,
+                     b[0] + first, groups, count);
     }
-  }
   for (unsigned reg = 0; reg < total; ++reg)
     std::memcpy(wave.row(instruction.result.index + reg), sums[reg],
                 sizeof(Row));

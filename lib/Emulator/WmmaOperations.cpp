@@ -22,13 +22,15 @@ static void multiply(Wave &wave, const Instruction &instruction) {
   loadA(wave, instruction.sources[0], count, a);
   loadB(wave, instruction.sources[1], count, b);
   alignas(64) Sum sums[kResultRegisters][kLanes];
-  for (unsigned reg = 0; reg < kResultRegisters; ++reg) {
+  for (unsigned reg = 0; reg < kResultRegisters; ++reg)
     loadSums(wave, instruction.sources[2], reg, sums[reg]);
+  unsigned step = isSplit ? 1 : 2;
+  for (unsigned reg = 0; reg < kResultRegisters; reg += kRowsAtOnce)
     for (unsigned half = 0; half < 2; ++half) {
       unsigned row = isSplit ? reg + kResultRegisters * half : 2 * reg + half;
-      addRow<kSide>(sums[reg] + kSide * half, a[0] + row, b[0], groups, count);
+      addRows<kSide>(sums[reg] + kSide * half, a[0] + row, step, b[0], groups,
+                     count);
     }
-  }
   for (unsigned reg = 0; reg < kResultRegisters; ++reg)
     std::memcpy(wave.row(instruction.result.index + reg), sums[reg],
                 sizeof(Row));

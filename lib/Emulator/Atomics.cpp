@@ -9,6 +9,20 @@ using namespace mlir::iris::emulator;
 using llvm::Error;
 using llvm::StringRef;
 
+/// Replaces a value by a function of it, and returns it. The address is a
+/// multiple of its size.
+template <class T, class Function>
+static T updateAtomically(uint8_t *memory, Function function) {
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  auto *word = reinterpret_cast<Bits *>(memory);
+  Bits old = __atomic_load_n(word, __ATOMIC_SEQ_CST), updated;
+  do
+    updated = bitCast<Bits>(function(bitCast<T>(old)));
+  while (!__atomic_compare_exchange_n(word, &old, updated, /*weak=*/false,
+                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+  return bitCast<T>(old);
+}
+
 /// `detail`: whether the result is the value before.
 template <class T, class Combine>
 static void runAtomic(Wave &wave, const Instruction &instruction,
@@ -33,11 +47,11 @@ static void runAtomic(Wave &wave, const Instruction &instruction,
         resolve(wave, instruction, lane, address, sizeof(T), true);
     if (!memory)
       return;
-    T old;
-    std::memcpy(&old, memory, sizeof(T));
-    T compared = comparesToo ? readLane<T>(wave, data + words, lane) : T();
-    T updated = combine(old, readLane<T>(wave, data, lane), compared);
-    std::memcpy(memory, &updated, sizeof(T));
+    // Other processes update the same memory.
+    T old = updateAtomically<T>(memory, [&](T before) {
+      return combine(before, readLane<T>(wave, data, lane),
+                     comparesToo ? readLane<T>(wave, data + words, lane) : T());
+    });
     if (returns)
       writeLane(wave, instruction.result.index, lane, old);
   });

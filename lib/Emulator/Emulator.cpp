@@ -14,7 +14,9 @@ using llvm::Error;
 class Emulator::Machine {
 public:
   Machine(Memory &memory, const RunOptions &options)
-      : state{memory}, options(options), random(options.seed) {}
+      : state{memory}, options(options), random(options.seed) {
+    state.clock = options.clock;
+  }
   ~Machine();
 
   llvm::Expected<unsigned> launch(Launch launch);
@@ -22,6 +24,7 @@ public:
   bool isDone(unsigned launch) const { return ended[launch]; }
   bool isIdle() const { return groups.empty(); }
   RunStatistics getStatistics() const;
+  uint64_t countStores() const { return state.stores; }
 
 private:
   Error prepare(const Launch &launch);
@@ -304,6 +307,8 @@ bool Emulator::isIdle() const { return machine->isIdle(); }
 RunStatistics Emulator::getStatistics() const {
   return machine->getStatistics();
 }
+
+uint64_t Emulator::countStores() const { return machine->countStores(); }
 
 std::vector<std::string> mlir::iris::emulator::listInstructions() {
   std::vector<std::string> names;

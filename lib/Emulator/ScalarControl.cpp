@@ -286,7 +286,9 @@ static void addFlow(InstructionTable &table) {
     return Error::success();
   });
   Handler readClock = [](Wave &wave, const Instruction &instruction) {
-    wave.setScalar64(instruction.result.index, wave.machine.ticks);
+    const MachineState &machine = wave.machine;
+    wave.setScalar64(instruction.result.index,
+                     machine.clock ? machine.clock() : machine.ticks);
     wave.outstanding.issue(Counter(instruction.detail), Order::Any, instruction,
                            {{instruction.result.index, 2}});
   };

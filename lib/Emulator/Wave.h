@@ -28,8 +28,10 @@ enum class WaveStatus : uint8_t { Running, Yields, AtBarrier, Done, Failed };
 /// What the waves of a machine share.
 struct MachineState {
   Memory &memory;
-  /// The clock of s_memtime and s_memrealtime: one tick per instruction.
+  /// The clock of s_memtime and s_memrealtime: `clock`, or else one tick per
+  /// instruction.
   uint64_t ticks = 0;
+  uint64_t (*clock)() = nullptr;
   /// Counts stores and atomics to memory or LDS: no wave that polls can go on
   /// without one.
   uint64_t stores = 0;

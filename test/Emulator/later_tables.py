@@ -254,10 +254,10 @@ def flushed(bits):
 
 
 def multiply_then_add(a, b, c):
-    product = quiet("f32", multiply)(flushed(a), flushed(b))
-    if product is None:
+    factor = quiet("f32", multiply)(flushed(a), flushed(b))
+    if factor is None:
         return None
-    total = quiet("f32", add)(flushed(product), flushed(c))
+    total = quiet("f32", add)(flushed(factor), flushed(c))
     return None if total is None else flushed(total)
 
 

@@ -4,6 +4,7 @@
 // A kernel of any code object, from iris-compile, hipcc or Triton, on the
 // emulator.
 #include "Arguments.h"
+#include "Server.h"
 #include "iris/Emulator/Emulator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
@@ -76,6 +77,10 @@ static cl::opt<bool> listKnown("list-instructions",
                                cl::desc("Print the instructions that the "
                                         "emulator knows, and exit"),
                                cl::cat(category));
+static cl::opt<bool> serves("serve",
+                            cl::desc("Execute launches of a rank on a device "
+                                     "emulated:CHIP; started by the runtime"),
+                            cl::cat(category));
 static cl::opt<bool> listsUnknown("list-unknown",
                                   cl::desc("Print the instructions of all "
                                            "kernels that the emulator cannot "
@@ -140,6 +145,8 @@ static Error runTool() {
       llvm::outs() << name << "\n";
     return Error::success();
   }
+  if (serves)
+    return iristools::serve(/*socket=*/0);
   if (inputPath.empty())
     return llvm::createStringError("no code object; see --help");
   auto file = llvm::MemoryBuffer::getFile(inputPath, /*IsText=*/false,

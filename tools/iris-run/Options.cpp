@@ -183,7 +183,7 @@ static CommandLine describe(Options &options) {
       deviceOrReference(options),
       "device of the ranks: CPU threads, AMD GPUs, NVIDIA GPUs, one per "
       "rank, an emulator that executes the code of an AMD chip, such "
-      "as emulated:gfx942, found by IRIS_EMULATOR, or the interpreter, which "
+      "as emulated:gfx942 (IRIS_EMULATOR), or the interpreter, which "
       "executes an .mlir program by the definition of its ops, compiles "
       "nothing, and reports undefined behaviour and deadlocks");
   line.option("--compare", "reference", comparison(options.compare),

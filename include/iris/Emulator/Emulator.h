@@ -51,6 +51,8 @@ struct RunOptions {
   uint64_t budget = uint64_t(1) << 40;
   /// Workgroups of a launch that are on the device at the same time.
   unsigned residentGroups = 1024;
+  /// What kernels read as the time; without it, instructions.
+  uint64_t (*clock)() = nullptr;
 };
 
 struct RunStatistics {
@@ -84,6 +86,9 @@ public:
   /// Whether all launches have ended.
   bool isIdle() const;
   RunStatistics getStatistics() const;
+  /// Stores and atomics so far: if there are none, waves may wait for memory
+  /// that something else writes.
+  uint64_t countStores() const;
 
 private:
   class Machine;

@@ -46,15 +46,36 @@ static std::string libraryDirectory() {
   return directoryOf(resolved);
 }
 
-static bool isProgram(const std::string &path) {
+bool iris::rt::isProgram(const std::string &path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
 }
 
+std::string iris::rt::findTool(const std::string &name) {
+  std::string self = directoryOf(selfPath()), library = libraryDirectory();
+  std::vector<std::string> candidates;
+  if (!self.empty())
+    candidates.push_back(self + name);
+  if (!library.empty()) // lib, and lib/<architecture>
+    for (const char *up : {"", "../bin/", "../../bin/"})
+      candidates.push_back(library + up + name);
+  const std::string &path = Env::get().searchPath();
+  for (size_t at = 0; at < path.size();) {
+    size_t end = std::min(path.find(':', at), path.size());
+    if (path[at] == '/') // others depend on the current directory
+      candidates.push_back(path.substr(at, end - at) + "/" + name);
+    at = end + 1;
+  }
+  for (const std::string &candidate : candidates)
+    if (isProgram(candidate))
+      return candidate;
+  return "";
+}
+
 Expected<std::string> iris::rt::findCompiler(const std::string &configured) {
-  const Env &env = Env::get();
-  const std::string &named = configured.empty() ? env.compiler() : configured;
+  const std::string &named =
+      configured.empty() ? Env::get().compiler() : configured;
   if (!named.empty()) {
     if (isProgram(named))
       return named;
@@ -62,28 +83,14 @@ Expected<std::string> iris::rt::findCompiler(const std::string &configured) {
         StatusCode::unavailable, "the compiler '%s' cannot be run (set by %s)",
         named.c_str(), configured.empty() ? "IRIS_COMPILE" : "an option");
   }
-  std::string self = directoryOf(selfPath()), library = libraryDirectory();
-  std::vector<std::string> candidates;
-  if (!self.empty())
-    candidates.push_back(self + "iris-compile");
-  if (!library.empty()) // lib, and lib/<architecture>
-    for (const char *up : {"", "../bin/", "../../bin/"})
-      candidates.push_back(library + up + "iris-compile");
-  const std::string &path = env.searchPath();
-  for (size_t at = 0; at < path.size();) {
-    size_t end = std::min(path.find(':', at), path.size());
-    if (path[at] == '/') // others depend on the current directory
-      candidates.push_back(path.substr(at, end - at) + "/iris-compile");
-    at = end + 1;
-  }
-  for (const std::string &candidate : candidates)
-    if (isProgram(candidate))
-      return candidate;
+  std::string found = findTool("iris-compile");
+  if (!found.empty())
+    return found;
   return makeStatus(StatusCode::unavailable,
                     "the compiler, iris-compile, is neither next to this "
                     "program ('%s') nor next to the runtime nor on PATH (set "
                     "IRIS_COMPILE, or use a package compiled ahead of time)",
-                    self.c_str());
+                    directoryOf(selfPath()).c_str());
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,9 +17,15 @@ namespace iris::rt {
 /// The path of this executable, or "".
 std::string selfPath();
 
-/// The path of iris-compile: `configured`, else IRIS_COMPILE, else next to this
-/// executable, next to this library (../bin), or on PATH. If a configured
-/// compiler cannot be run, that is an error.
+/// Whether a file can be executed.
+bool isProgram(const std::string &path);
+
+/// The path of a program of Iris: next to this executable, next to this library
+/// (../bin), or on PATH; or "".
+std::string findTool(const std::string &name);
+
+/// The path of iris-compile: `configured`, else IRIS_COMPILE, else findTool. If
+/// a configured compiler cannot be run, that is an error.
 Expected<std::string> findCompiler(const std::string &configured = "");
 
 /// Identifies the build of a compiler by a hash of its file.

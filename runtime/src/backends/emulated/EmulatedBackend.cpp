@@ -2,13 +2,12 @@
 //===- EmulatedBackend.cpp - Back end for emulated devices ----------------===//
 #include "backends/emulated/EmulatedBackend.h"
 
+#include "compile/Compiler.h"
 #include "core/Align.h"
 #include "iris/rt/Env.h"
 
 #include <algorithm>
 #include <cstring>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace iris::rt;
 
@@ -28,14 +27,16 @@ static constexpr auto endGrace = std::chrono::seconds(10);
 
 static Expected<std::string> findEmulator() {
   const std::string &program = Env::get().emulator();
-  if (program.empty())
+  if (program.empty()) {
+    std::string found = findTool("iris-emulate");
+    if (!found.empty())
+      return found;
     return makeStatus(StatusCode::unavailable,
-                      "no emulator: set IRIS_EMULATOR to the path of the "
-                      "program that executes AMD code, such as "
-                      "test/Emulated/server.py in the sources of Iris");
-  struct stat info;
-  if (::stat(program.c_str(), &info) != 0 || !S_ISREG(info.st_mode) ||
-      ::access(program.c_str(), X_OK) != 0)
+                      "the emulator, iris-emulate, is neither next to this "
+                      "program nor next to the runtime nor on PATH (set "
+                      "IRIS_EMULATOR to its path)");
+  }
+  if (!isProgram(program))
     return makeStatus(StatusCode::unavailable,
                       "the emulator '%s' (set by IRIS_EMULATOR) cannot be run; "
                       "expected the path of an executable file",

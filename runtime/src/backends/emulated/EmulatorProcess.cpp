@@ -90,8 +90,8 @@ void EmulatorProcess::kill(const Status &why) {
 /// Starts the process on this thread, because a child ends with the thread that
 /// started it.
 void EmulatorProcess::run(UniqueFd theirs, UniqueFd errors) {
-  Expected<pid_t> pid =
-      startProcess({program_}, theirs.get(), errors.get(), errors.get());
+  Expected<pid_t> pid = startProcess({program_, "--serve"}, theirs.get(),
+                                     errors.get(), errors.get());
   theirs.reset();
   errors.reset();
   if (!pid.ok()) {

@@ -31,8 +31,10 @@ import pages
 WHAT = ("ops", "language", "main", "passes", "options", "variables", "symbols")
 # Options that programs pass to themselves.
 INTERNAL_OPTIONS = {"--dump-fd", "--print-target", "--result-fd"}
-# Variables that are read outside of the table: by tests, and by libraries.
-KNOWN_VARIABLES = {"IRIS_TEST_PACKAGES", "IRIS_TEST_COMPILER"}
+# Variables that are read outside of the table: by tests, by libraries, and by the
+# emulator (docs/guides/debugging.md).
+KNOWN_VARIABLES = {"IRIS_TEST_PACKAGES", "IRIS_TEST_COMPILER",
+                   "IRIS_EMULATOR_SEED", "IRIS_EMULATOR_MEMORY"}
 
 
 ELEMENTS = ("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32",

@@ -3,6 +3,7 @@
 
 #include "iris/Analysis/WorkgroupMemory.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -171,6 +172,19 @@ uint64_t Divisibility::computeResult(OpResult result) {
 // Buffers
 //===----------------------------------------------------------------------===//
 
+/// The divisor of the distance in bytes from the pointer of a kernel's argument
+/// to its first element, whose address the attribute is about. Kernels have no
+/// argument with a dynamic offset; of other functions it is about the pointer.
+static uint64_t getOffsetDivisor(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset))
+    return Divisibility::kMax;
+  return multiply(getPowerOfTwoDivisor(offset),
+                  getPowerOfTwoDivisor(getElementBytes(type.getElementType())));
+}
+
 uint64_t Divisibility::getPointerDivisor(Value buffer) {
   Operation *op = buffer.getDefiningOp();
   if (!op && isDeclaredMemory(buffer))
@@ -180,7 +194,8 @@ uint64_t Divisibility::getPointerDivisor(Value buffer) {
     if (auto list = dyn_cast_or_null<DictionaryAttr>(facts))
       facts = list.get("pointer");
     if (auto bytes = dyn_cast_or_null<IntegerAttr>(facts))
-      return getPowerOfTwoDivisor(bytes.getInt());
+      return std::min(getPowerOfTwoDivisor(bytes.getInt()),
+                      getOffsetDivisor(cast<MemRefType>(buffer.getType())));
     return 1;
   }
   return llvm::TypeSwitch<Operation *, uint64_t>(op)

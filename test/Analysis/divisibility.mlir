@@ -24,6 +24,14 @@ func.func @arguments(%a: memref<8x64xf16> {iris.divisibility = 16 : i64},
 
 // -----
 
+// What is aligned of an argument is its first element, 6 bytes after its pointer.
+// expected-remark @+1 {{argument 0: address divisible by 2, sizes by 8 64, strides by 64 1}}
+func.func @offset(%a: memref<8x64xf16, strided<[64, 1], offset: 3>> {iris.divisibility = 16 : i64}) {
+  return
+}
+
+// -----
+
 // A counter is divisible by what divides its start and its step, also in the
 // inner of two loops.
 // expected-remark @+2 {{argument 0: address divisible by 1, sizes by 1, strides by 1}}

@@ -17,6 +17,7 @@
 #include "iris/Chips/ChipInfo.h"
 #include "iris/Conversion/TargetInfo.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -138,7 +139,8 @@ private:
 } // namespace
 
 /// Builds a descriptor of the LLVM conversion: {allocated, aligned, offset,
-/// sizes, strides}.
+/// sizes, strides}. The first item is the address of the first element, which
+/// is `offset` elements after the descriptor's pointer.
 Value KernelLowering::buildMemRef(MemRefType type, ArrayRef<Value> items) {
   int64_t rank = type.getRank();
   Type i64 = builder.getI64Type();
@@ -162,8 +164,13 @@ Value KernelLowering::buildMemRef(MemRefType type, ArrayRef<Value> items) {
     descriptor =
         LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
   };
-  insert(*next, {0});
-  insert(*next++, {1});
+  Value base = *next++;
+  if (offset != 0)
+    base = LLVM::GEPOp::create(
+        builder, loc, pointer, builder.getI8Type(), base,
+        constant(-offset * getElementBytes(type.getElementType())));
+  insert(base, {0});
+  insert(base, {1});
   insert(constant(offset), {2});
   SmallVector<Value> sizes;
   for (int64_t extent : type.getShape())

@@ -26,6 +26,10 @@ gpu.module @kernels {
               %s: memref<?x4xf32, strided<[?, 1], offset: 3>>,
               %f: i1, %n: index, %h: f16) kernel attributes {iris.num_warps = 4 : i32} {
     // GPU: builtin.unrealized_conversion_cast %{{.*}} to memref<?x?xf16, 1>
+    // The argument is the address of the first element, 3 elements after the
+    // descriptor's pointer.
+    // GPU: %[[BEFORE:.*]] = llvm.mlir.constant(-12 : i64)
+    // GPU: llvm.getelementptr %{{.*}}[%[[BEFORE]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
     // GPU: arith.trunci %{{.*}} : i8 to i1
     // GPU: call @use(%[[RANK]])
     %r = iris.ctx_field "rank" %ctx : i32

@@ -133,6 +133,7 @@ void mlir::iris::buildIrisTranslatePipeline(
   // would take buffers for those of a thread.
   kernels.addPass(createIrisPlaceAllocasPass());
   kernels.addPass(createIrisLegalizeFloat8Pass());
+  kernels.addPass(createIrisExpandSlicesPass());
   // In front of the first canonicalization.
   kernels.addPass(createIrisResolveDimsPass());
   if (options.debug) {

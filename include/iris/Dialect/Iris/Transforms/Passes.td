@@ -291,6 +291,28 @@ def IrisResolveDimsPass : Pass<"iris-resolve-dims"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def IrisExpandSlicesPass : Pass<"iris-expand-slices"> {
+  let summary = "Slices of vectors become shuffles";
+  let description = [{
+    The conversions to LLVM have no patterns for slices of vectors. Vectors of
+    kernels have one dimension, so that a slice is a choice of elements.
+
+    Before:
+
+    ```mlir
+    %w = vector.extract_strided_slice %v {offsets = [1], sizes = [2], strides = [1]}
+        : vector<4xi32> to vector<2xi32>
+    ```
+
+    After:
+
+    ```mlir
+    %w = vector.shuffle %v, %v [1, 2] : vector<4xi32>, vector<4xi32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::vector::VectorDialect"];
+}
+
 def IrisNarrowIntegersPass : Pass<"iris-narrow-integers"> {
   let summary = "Compute with 32 bits where the values allow it";
   let description = [{

@@ -135,6 +135,15 @@ Element Collective::reduce(ArrayRef<Element> values) {
     else // the number of members may not fit into i8's, but 8 does
       total = fromInt(toInt(sum, total).sdiv(llvm::APInt(sum.width, size)));
   }
+  bool isInput = reduction == Reduction::Min || reduction == Reduction::Max;
+  if (isInput && element.isFloat() && !total.poison) {
+    // An infinity too: nothing saturates.
+    llvm::APFloat input = toFloat(sum, total);
+    bool inexact;
+    input.convert(*element.semantics, llvm::APFloat::rmNearestTiesToEven,
+                  &inexact);
+    return fromInt(input.bitcastToAPInt());
+  }
   return convert(sum, element, total);
 }
 

@@ -1,41 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Draws whole programs: buffers, kernels that compute (kernel.py), collectives.
+"""Draws whole programs: buffers, kernels that compute (kernel.py), calls of collectives
+and matmuls (calls.py).
 
-@main fills buffers with a hash of rank and index. In each of its phases a kernel, or
-two, reads any buffers of any rank and writes one of its own, or a collective makes a
-new one; after an `iris.sync` every buffer may be read. There are no checks: what a
-program computes is compared with the reference, at every sync.
+@main fills buffers (fills.py). In each of its phases a kernel, or two, reads any buffers
+of any rank and writes one of its own, or a call makes a new one; after an `iris.sync`
+every buffer may be read. There are no checks: what a program computes is compared with
+the reference, at every sync.
 """
-from kernel import FLOATS, INTS, Buffer, Kernel, is_float, width
+import collections
+
+from calls import Calls
+from elements import FLOATS, INTS, is_float, specials
+from fills import MODES, TABLES, Fill
+from functions import FUNCTIONS, LANES, OPTIONS, functions_kernel
+from kernel import Kernel
+from values import Buffer
 
 EXTENTS = {1: [16, 5, 33, 64, 100, 1], 2: [8, 3, 16, 5, 20], 3: [4, 3, 8]}
-FILLED = 64  # elements at once
-# What kernels call.
-MIX = """\
-  func.func private @mix(%value: i32, %index: index) -> i32 {
-    %other = arith.index_cast %index : index to i32
-    %seven = arith.constant 7 : i32
-    %amount = arith.andi %other, %seven : i32
-    %shifted = arith.shrui %value, %amount : i32
-    %mixed = arith.xori %shifted, %value : i32
-    func.return %mixed : i32
-  }"""
 
 
-class Program:
+class Program(Calls):
     def __init__(self, choices, ranks):
         self.choices, self.ranks = choices, ranks
+        self.deck = collections.Counter()  # what was drawn how often
         self.kernels, self.main, self.buffers, self.count = [], [], [], 0
-        self.elements = set()
-        for _ in range(2 + choices.number(3)):
+        self.functions, self.fills = {}, {}
+        self.options, self.uses_tables = "", False
+        for _ in range(2 + choices.number(4)):
             self.fill(self.allocate(self.extents()))
+        if choices.chance(40):
+            # Operands of matmuls.
+            self.fill(self.allocate([choices.pick(EXTENTS[2]) for _ in range(2)],
+                                    choices.pick(["f16", "bf16", "i8"])), "small")
         self.sync()
-        for _ in range(1 + choices.number(3)):
-            self.phase()
+        if choices.chance(20):
+            # Many calls cost less than a kernel.
+            for _ in range(6 + choices.number(7)):
+                self.call()
+                self.sync()
+        else:
+            self.compute()
             self.sync()
+            for _ in range(choices.number(4)):
+                self.phase()
+                self.sync()
+        if choices.chance(20):
+            self.compute_functions()
         if choices.chance(30):
             freed = self.buffers.pop(choices.number(len(self.buffers)))
             self.add(f"iris.dealloc {freed.name} : {freed.type}")
+
+    balanced = Kernel.balanced
 
     def add(self, line):
         self.main.append("  " + line)
@@ -43,9 +58,9 @@ class Program:
     def sync(self):
         self.add("iris.sync %ctx")
 
-    def constant(self, number):
+    def constant(self, number, element="index"):
         self.count += 1
-        self.add(f"%n{self.count} = arith.constant {number} : index")
+        self.add(f"%n{self.count} = arith.constant {number} : {element}")
         return f"%n{self.count}"
 
     def extents(self):
@@ -54,8 +69,9 @@ class Program:
 
     def allocate(self, extents, element=None, keep=True):
         self.count += 1
-        buffer = Buffer(f"%b{self.count}", element or self.choices.pick(
-            INTS + FLOATS), extents)
+        buffer = Buffer(f"%b{self.count}", element or self.balanced(
+            INTS + FLOATS, "buffer"), extents)
+        buffer.mode = "any"
         sizes = ", ".join([self.constant(n) for n in extents])
         self.add(f"{buffer.name} = iris.alloc({sizes}) : {buffer.type}")
         if keep:
@@ -76,125 +92,141 @@ class Program:
                  f"{buffer.type} into {view.type}")
         return view
 
-    def launch(self, kernel, programs, values, types):
-        self.add(f"iris.launch @kernels::@{kernel} programs({programs}) args("
+    def launch(self, kernel, programs, values, types, group=""):
+        self.add(f"iris.launch @kernels::@{kernel} programs({programs}){group} args("
                  f"{', '.join(values)} : {', '.join(types)})")
 
-    def fill(self, buffer):
-        self.elements.add(buffer.element)
+    def fill(self, buffer, mode=None):
+        modes = MODES[is_float(buffer.element)]
+        if buffer.element == "i8":
+            modes = modes + ["f8", "f8inf"]
+        buffer.mode = mode or self.balanced(modes, "fill " + buffer.element)
+        buffer.is_small = buffer.mode == "small" or not is_float(buffer.element)
+        self.fills.setdefault((buffer.element, buffer.mode), None)
         view, salt = self.flat(buffer), self.constant(self.count)
-        self.launch(f"fill_{buffer.element}", self.constant(1),
+        self.launch(f"fill_{buffer.mode}_{buffer.element}", self.constant(1),
                     ["%ctx", view.name, salt], ["!iris.ctx", view.type, "index"])
 
     def phase(self):
+        if self.choices.chance(65):
+            for _ in range(1 + self.choices.number(3)):
+                self.call()
+        else:
+            self.compute()
+
+    def call(self):
         if self.choices.chance(25):
+            self.matmul_call()
+        else:
             self.collective()
-            return
+
+    def compute(self):
         # A rank may be at the second kernel while another is at the first.
         inputs, outputs = list(self.buffers), []
         for _ in range(1 + self.choices.number(2)):
             outputs.append(
-                self.allocate(self.extents())
+                self.new_output(inputs)
                 if self.choices.chance(50) or len(inputs) < 2
                 else inputs.pop(self.choices.number(len(inputs))))
+        inputs = [b for b in inputs if b not in outputs][-6:]
         for output in outputs:
             self.kernel(inputs, output)
 
+    def new_output(self, inputs):
+        """Often of the type of an input, from which rows can be copied."""
+        if not self.choices.chance(60):
+            return self.allocate(self.extents())
+        like = self.choices.pick(inputs)
+        return self.allocate([self.choices.pick(EXTENTS[len(like.extents)])
+                              for _ in like.extents], like.element)
+
     def kernel(self, inputs, output):
         shift = self.choices.pick([None, 1, None, 0, 2])
-        kernel = Kernel(self.choices, f"k{len(self.kernels)}",
-                        [self.argument(b, f"%in{n}") for n, b in enumerate(inputs)],
-                        self.argument(output, "%out"), shift)
-        output.is_small = False
+        _, group = self.group()
+        scalars = [(f"%s{n}", self.balanced(INTS + FLOATS + ["index"], "scalar"))
+                   for n in range(2)]
+        digest = self.allocate(output.extents, "i32", keep=False)
+        passed = [self.passed(b) for b in inputs]
+        kernel = Kernel(self.choices, self.deck, f"k{len(self.kernels)}",
+                        [self.argument(b, f"%in{n}") for n, b in enumerate(passed)],
+                        self.argument(output, "%out"), self.argument(digest, "%digest"),
+                        shift, scalars, group)
+        output.is_small, output.mode = False, "any"
         self.kernels.append(kernel)
+        self.functions.update(kernel.functions)
         extra = [self.allocate(b.extents, b.element, keep=False)
                  for b in kernel.extra]
-        buffers = inputs + [output] + extra
+        buffers = passed + [output, digest] + extra
+        numbers = [self.constant(self.choices.pick(
+            [s for s in specials(element) if s != "0"]), element)
+            for _, element in scalars]
         grid = self.choices.pick([(1,), (2,), (3,), (4,), (1, 2), (2, 2), (1, 4)])
         self.launch(kernel.name, ", ".join([self.constant(n) for n in grid]),
-                    ["%ctx"] + [b.name for b in buffers],
-                    ["!iris.ctx"] + [b.type for b in buffers])
+                    ["%ctx"] + [b.name for b in buffers] + numbers,
+                    ["!iris.ctx"] + [b.type for b in buffers] + [e for _, e in scalars],
+                    group)
 
-    @staticmethod
-    def argument(buffer, name):
-        argument = Buffer(name, buffer.element, buffer.extents)
+    def passed(self, buffer):
+        """The buffer, or a part of it: without its first rows, and with every second
+        column."""
+        extents, element = buffer.extents, buffer.element
+        if not self.choices.chance(25) or extents[0] < 2:
+            return buffer
+        self.count += 2
+        whole = (f"memref<{'x'.join(map(str, extents))}x{element}, #iris.symmetric>")
+        self.add(f"%p{self.count - 1} = memref.cast {buffer.name} : {buffer.type} to "
+                 f"{whole}")
+        start = 1 + self.choices.number(extents[0] // 2)
+        strides, rank = [1], len(extents)
+        for n in extents[:0:-1]:
+            strides.insert(0, strides[0] * n)
+        sizes, steps = [extents[0] - start] + extents[1:], [1] * rank
+        offset = start * strides[0]
+        if rank > 1 and self.choices.chance(40):
+            sizes[-1], steps[-1] = (sizes[-1] + 1) // 2, 2
+            strides[-1] = 2
+        type_ = (f"memref<{'x'.join(map(str, sizes))}x{element}, strided<"
+                 f"[{', '.join(map(str, strides))}], offset: {offset}>, "
+                 "#iris.symmetric>")
+        view = Buffer(f"%p{self.count}", element, sizes, type_)
+        self.add(f"{view.name} = memref.subview %p{self.count - 1}"
+                 f"[{', '.join(map(str, [start] + [0] * (rank - 1)))}] "
+                 f"[{', '.join(map(str, sizes))}] [{', '.join(map(str, steps))}] : "
+                 f"{whole} to {type_}")
+        view.is_small = buffer.is_small
+        return view
+
+    def argument(self, buffer, name):
+        type_ = buffer.type
+        if name.startswith("%in") and self.choices.chance(15):
+            type_ = type_.replace(", #iris.symmetric", "")
+        argument = Buffer(name, buffer.element, buffer.extents, type_)
         argument.is_small = buffer.is_small
         return argument
 
-    def collective(self):
-        """To a new buffer. Sums are of integers, because those of floats depend
-        on the variant's order."""
-        source = self.choices.pick(self.buffers)
-        view = self.flat(source)
-        size, root = view.extents[0], f" root({self.constant(self.ranks - 1)})"
-        reduction = " max" if is_float(source.element) else " " + self.choices.pick(
-            ["sum", "max", "min"])
-        many, few = size * self.ranks, size // self.ranks
-        kinds = [("all_reduce" + reduction, "", size), ("all_gather", "", many),
-                 ("broadcast", root, size), ("gather_to", root, many),
-                 ("reduce" + reduction, root, size)]
-        if size % self.ranks == 0:
-            kinds += [("reduce_scatter" + reduction, "", few),
-                      ("all_to_all", "", size), ("scatter_from", root, few)]
-        operation, tail, elements = self.choices.pick(kinds)
-        output = self.allocate([elements], source.element)
-        output.is_small = source.is_small and "reduce" not in operation
-        self.add(f"iris.{operation} %ctx, {view.name}, {output.name}{tail} : "
-                 f"{view.type}, {output.type}")
+    def compute_functions(self):
+        """At the end: their results are inputs of nothing."""
+        self.options = OPTIONS
+        for element in ("f32", "f16", "bf16"):
+            source = [b for b in self.buffers if b.element == element]
+            if not source:
+                continue
+            functions = [self.balanced(FUNCTIONS, "function") for _ in range(8)]
+            view = self.flat(self.choices.pick(source))
+            output = self.allocate([LANES * len(functions)], element, keep=False)
+            name = f"functions_{element}"
+            self.functions[name] = functions_kernel(name, element, functions)
+            self.launch(name, self.constant(1), ["%ctx", view.name, output.name],
+                        ["!iris.ctx", view.type, output.type])
 
     # Text -------------------------------------------------------------------
 
     def text(self):
         return "\n".join(
-            ["gpu.module @kernels {", MIX] +
-            [fill_kernel(e) for e in sorted(self.elements)] +
+            [self.options + "gpu.module @kernels {"] + ([TABLES] if self.uses_tables
+                                                        else []) +
+            [Fill(*key).text() for key in sorted(self.fills)] +
+            [text for _, text in sorted(self.functions.items())] +
             [kernel.text() for kernel in self.kernels] +
             ["}", "func.func @main(%ctx: !iris.ctx) {"] + self.main +
             ["  return", "}", ""])
-
-
-def fill_kernel(element):
-    """Element i is a hash of i, the rank and the salt: in all bits of an integer,
-    for floats a multiple of 1/4 from -32 to less than 32."""
-    tile, result = f"tensor<{FILLED}xi32>", f"tensor<{FILLED}x{element}>"
-    memref = f"memref<?x{element}, #iris.symmetric>"
-    if is_float(element):
-        last = [f"%byte = arith.trunci %word : {tile} to tensor<{FILLED}xi8>",
-                f"%quarters = arith.sitofp %byte : tensor<{FILLED}xi8> to {result}",
-                f"%quarter = arith.constant dense<0.25> : {result}",
-                f"%v = arith.mulf %quarters, %quarter : {result}"]
-    elif width(element) == 32:
-        last = [f"%zero = arith.constant dense<0> : {tile}",
-                f"%v = arith.addi %word, %zero : {tile}"]
-    else:
-        op = "extsi" if width(element) > 32 else "trunci"
-        last = [f"%v = arith.{op} %word : {tile} to {result}"]
-    words = []
-    for name, op, left, right in [
-            ("h0", "muli", "i", "m1"), ("h1", "addi", "h0", "salts"),
-            ("h2", "shrui", "h1", "f"), ("h3", "xori", "h1", "h2"),
-            ("h4", "muli", "h3", "m2"), ("h5", "shrui", "h4", "t"),
-            ("word", "xori", "h4", "h5")]:
-        words.append(f"%{name} = arith.{op} %{left}, %{right} : {tile}")
-    body = [f"%range = tile.range : {tile}",
-            "%from32 = arith.index_cast %from : index to i32",
-            f"%starts = tensor.splat %from32 : {tile}",
-            f"%i = arith.addi %range, %starts : {tile}",
-            f"%salts = tensor.splat %seed32 : {tile}"] + [
-                f"%{name} = arith.constant dense<{value}> : {tile}"
-                for name, value in (("m1", 0x9E3779B1 - 2**32), ("m2", 0x2C1B3C6D),
-                                    ("f", 15), ("t", 12))
-            ] + words + last + [f"tile.store %v, %b[%from] : {result}, {memref}"]
-    return "\n".join(
-        [f"  gpu.func @fill_{element}(%ctx: !iris.ctx, %b: {memref}, %salt: index) "
-         "kernel {",
-         "    %zero_ = arith.constant 0 : index",
-         f"    %step = arith.constant {FILLED} : index",
-         "    %many = arith.constant 1000003 : index",
-         f"    %size = memref.dim %b, %zero_ : {memref}",
-         "    %rank = iris.rank %ctx : index",
-         "    %seed0 = arith.muli %rank, %many : index",
-         "    %seed = arith.addi %seed0, %salt : index",
-         "    %seed32 = arith.index_cast %seed : index to i32",
-         "    scf.for %from = %zero_ to %size step %step {"] +
-        ["      " + line for line in body] + ["    }", "    gpu.return", "  }"])

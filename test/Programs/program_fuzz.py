@@ -4,7 +4,8 @@
 
     program_fuzz.py run [--device=host] [--seed=1] [--first=0] [--count=20]
         [--ranks=1,2,3,4,8] [--log=FILE] [--minutes=N] [-j N]
-    program_fuzz.py print SEED NUMBER RANKS
+    program_fuzz.py print SEED NUMBER RANKS [--count=N]
+    program_fuzz.py coverage [--seed=1] [--first=0] [--count=20] [--ranks=...]
     program_fuzz.py reduce SEED NUMBER RANKS [--device=host] [--output=FILE]
     program_fuzz.py summary LOG ...
 
@@ -18,7 +19,10 @@ ranks name a program. Of each that fails it prints why:
   compile      the compiler refuses the program, or ends
   device       a rank of the device fails
 
-The last line is the summary; the exit status is 1 if a program failed. With --log
+`print` separates several programs by `// -----`. `coverage` prints how often programs
+have each op and kind of op, and which ops of the language none of them has.
+
+The last line of `run` is the summary; the exit status is 1 if a program failed. With --log
 each result is a line of JSON, and what the log has is not run again by the same
 tools. `reduce` removes from a program all that it fails without, in the same way.
 
@@ -29,6 +33,7 @@ import collections
 import concurrent.futures
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +42,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from campaign_log import append, read_log  # noqa: E402
+import coverage  # noqa: E402
 from choices import Choices, reduce  # noqa: E402
 from program import Program  # noqa: E402
 
@@ -61,8 +67,14 @@ def kind_of(text):
     return "device"
 
 
-def run_text(text, ranks, device):
+def flags_of(text):
+    """The options of iris-run that a program names in its first lines."""
+    return re.findall(r"^// options: (.*)$", text, re.MULTILINE)[:1]
+
+
+def run_text(text, ranks, device, environment=None, timeout_s=20):
     """(None, "") if the device agrees with the reference, else what is wrong."""
+    flags = " ".join(flags_of(text)).split()
     with tempfile.TemporaryDirectory(prefix="iris-programs-") as folder:
         path = os.path.join(folder, "program.mlir")
         with open(path, "w", encoding="utf-8") as file:
@@ -70,9 +82,9 @@ def run_text(text, ranks, device):
         try:
             result = subprocess.run(
                 ["iris-run", "--compare=reference", "-n", str(ranks),
-                 f"--device={device}", f"--heap={HEAP}", "--timeout=20",
+                 f"--device={device}", f"--heap={HEAP}", f"--timeout={timeout_s}", *flags,
                  "program.mlir"], cwd=folder, capture_output=True, text=True,
-                timeout=LIMIT, check=False)
+                env=environment, timeout=LIMIT, check=False)
         except subprocess.TimeoutExpired:
             return "device", f"did not end in {LIMIT} s"
     if result.returncode == 0:
@@ -156,7 +168,8 @@ def reduce_program(options):
         return run_text(candidate, options.ranks, options.device)[0] == kind
     best = reduce(made, make, fails, lambda line: print(line, flush=True))
     header = ("// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
-              f"// RUN: iris-run --compare=reference -n {options.ranks} %s\n")
+              f"// RUN: iris-run --compare=reference -n {options.ranks} "
+              + "".join(f"{flags} " for flags in flags_of(best)) + "%s\n")
     with open(options.output, "w", encoding="utf-8") as file:
         file.write(header + best)
     print(f"{options.output}: {len(best.splitlines())} lines")
@@ -167,16 +180,28 @@ def numbers(text):
     return [int(word) for word in text.split(",")]
 
 
+def drawn(options):
+    """The texts of programs from `first` on."""
+    for number in range(options.first, options.first + options.count):
+        ranks = options.ranks[number % len(options.ranks)]
+        yield draw(options.seed, number, ranks)[0]
+
+
+def add_numbers(command):
+    """Options that say which programs."""
+    command.add_argument("--seed", type=int, default=1)
+    command.add_argument("--first", type=int, default=0)
+    command.add_argument("--count", type=int, default=20)
+    command.add_argument("--ranks", type=numbers, default=[1, 2, 3, 4, 8])
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("run")
     command.add_argument("--device", default="host")
-    command.add_argument("--seed", type=int, default=1)
-    command.add_argument("--first", type=int, default=0)
-    command.add_argument("--count", type=int, default=20)
-    command.add_argument("--ranks", type=numbers, default=[1, 2, 3, 4, 8])
+    add_numbers(command)
     command.add_argument("--log", default="")
     command.add_argument("--minutes", type=float, default=1e6)
     command.add_argument("-j", dest="jobs", type=int, default=1)
@@ -185,8 +210,11 @@ def main():
         command.add_argument("seed", type=int)
         command.add_argument("number", type=int)
         command.add_argument("ranks", type=int)
+        if name == "print":
+            command.add_argument("--count", type=int, default=1)
     command.add_argument("--device", default="host")
     command.add_argument("--output", default="reduced.mlir")
+    add_numbers(commands.add_parser("coverage"))
     command = commands.add_parser("summary")
     command.add_argument("logs", nargs="+")
     options = parser.parse_args()
@@ -195,7 +223,11 @@ def main():
     if options.command == "reduce":
         return reduce_program(options)
     if options.command == "print":
-        print(draw(options.seed, options.number, options.ranks)[0], end="")
+        options.first, options.ranks = options.number, [options.ranks]
+        print("// -----\n".join(drawn(options)), end="")
+        return 0
+    if options.command == "coverage":
+        coverage.summarize(drawn(options))
         return 0
     return summarize([r for log in options.logs for r in read_log(log)])
 

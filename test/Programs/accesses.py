@@ -41,8 +41,12 @@ class Accesses(Shapes):
                                 "index", False)
         return place.name
 
-    def offset(self, extent):
-        """Also before the buffer and beyond its end."""
+    def offset(self, extent, length=1):
+        """Of a window of `length` elements: also before the buffer and beyond its end,
+        and often at one of them."""
+        if self.choices.chance(40):
+            return self.constant(self.choices.pick(
+                [0, extent - length, extent - length + 1, -1, 1 - length])).name
         at = self.index(extent + 4)
         two = self.constant(2)
         return self.binary("arith.subi", at, two, False).name
@@ -56,8 +60,8 @@ class Accesses(Shapes):
         shapes = SHAPES[len(buffer.extents)]
         if len(buffer.extents) == len(self.shape):
             shapes = [self.shape] * 4 + shapes
-        return self.choices.pick(shapes), ", ".join(
-            self.offset(n) for n in buffer.extents)
+        shape = self.choices.pick(shapes)
+        return shape, ", ".join(map(self.offset, buffer.extents, shape))
 
     def coordinates(self, buffer, shape):
         """Tiles of indices, of which some are before the buffer or beyond its end."""
@@ -89,7 +93,7 @@ class Accesses(Shapes):
             element, len(shape))) if shape else None
         if not buffer:
             return super().fresh(element, shape)
-        at = ", ".join(self.offset(n) for n in buffer.extents)
+        at = ", ".join(map(self.offset, buffer.extents, shape))
         return self.define(f"tile.load {buffer.name}[{at}] : {buffer.type} -> "
                            f"{tile(shape, element)}", shape, element)
 
@@ -431,7 +435,7 @@ class Accesses(Shapes):
             out.element, len(out.extents)), remote=True)
         if not buffer:
             return
-        at = ", ".join(self.offset(n) for n in buffer.extents)
+        at = ", ".join(map(self.offset, buffer.extents, self.shape))
         shape = ", ".join(map(str, self.shape))
         mask, other = self.mask(self.shape), self.other(out.element)
         op, where = ("get", f"from {self.rank()}") if self.shift is None else (

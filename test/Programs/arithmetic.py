@@ -117,15 +117,15 @@ class Arithmetic(Values):
             narrow = self.balanced(["f16", "bf16"] + (["f32"] if wide == "f64" else []),
                                    op + wide)
             source, result = (narrow, wide) if op == "extf" else (wide, narrow)
-            return self.convert(f"arith.{op}", self.operand(source, shape), result,
-                                True)
+            return self.convert(f"arith.{op}", self.spiced(self.operand(source, shape)),
+                                result, True)
         if op in ("fptosi", "fptoui"):
             return self.to_integer(op, self.operand(self.balanced(FLOATS, op), shape),
                                    self.balanced(INTS, op), True)
         if op in ("sitofp", "uitofp"):
             pair = self.balanced([(i, f) for i in INTS for f in FLOATS], op)
-            return self.convert(f"arith.{op}", self.operand(pair[0], shape), pair[1],
-                                True)
+            return self.convert(f"arith.{op}", self.spiced(self.operand(pair[0], shape)),
+                                pair[1], True)
         if op == "float8":
             return self.float8(shape)
         element = self.choices.pick(FLOATS)
@@ -152,7 +152,7 @@ class Arithmetic(Values):
         type_ = tile(shape, small)
         name = self.new()
         if self.choices.chance(50):
-            value = self.operand(source, shape)
+            value = self.spiced(self.operand(source, shape))
             self.add(f"{name} = arith.truncf {self.use(value)} : {value.type} to {type_}")
         else:
             value = self.operand("i8", shape)
@@ -210,15 +210,23 @@ class Arithmetic(Values):
         _, elements, group = next(kind for kind in KINDS if kind[0] == op)
         if group == "conversion":
             return self.conversion(op, shape)
-        if group == "extended":
+        if group == "extended" or group == "of_words" and self.choices.chance(60):
             shape = ()
         element = self.balanced(elements, op)
-        left = self.operand(element, shape)
+        left = self.spiced(self.operand(element, shape))
         return getattr(self, group)(op, left)
+
+    def spiced(self, value):
+        """With a special value in some elements."""
+        if value.element == "i1" or not self.choices.chance(30):
+            return value
+        special = self.constant(self.choices.pick(specials(value.element)), value.element,
+                                value.shape)
+        return self.select(self.operand("i1", value.shape), special, value)
 
     def right(self, left):
         return self.value(left.shape, left.element) if self.choices.chance(60) \
-            else self.operand(left.element, left.shape)
+            else self.spiced(self.operand(left.element, left.shape))
 
     def logic(self, op, left):
         return self.binary(name_of(op), left, self.right(left))

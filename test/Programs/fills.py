@@ -74,9 +74,9 @@ class Fill:
         last = "seed"
         for n, value in enumerate(specials(self.element)):
             lines += [f"%at{n} = arith.addi %{last}, %stride : index",
-                      f"%place{n} = arith.remui %at{n}, %size : index",
+                      f"%which{n} = arith.remui %at{n}, %size : index",
                       f"%special{n} = arith.constant {value} : {self.element}",
-                      f"memref.store %special{n}, %b[%place{n}] : {self.memref}"]
+                      f"memref.store %special{n}, %b[%which{n}] : {self.memref}"]
             last = f"at{n}"
         return lines
 
@@ -148,7 +148,7 @@ class Fill:
 TABLES = """\
   gpu.func @tables(%ctx: !iris.ctx, %counts: memref<?xi64, #iris.symmetric>,
       %offsets: memref<?xi64, #iris.symmetric>, %slot: index, %mine: index,
-      %theirs: index, %turn: index) kernel {
+      %theirs: index, %rotation: index) kernel {
     %zero = arith.constant 0 : index
     %one = arith.constant 1 : index
     %me = iris.group_index %ctx : index
@@ -157,10 +157,11 @@ TABLES = """\
     scf.for %m = %zero to %size step %one {
       %its = arith.muli %m, %theirs : index
       %both = arith.addi %own, %its : index
-      %count = arith.remui %both, %slot : index
-      %turned = arith.addi %m, %turn : index
-      %place = arith.remui %turned, %size : index
-      %offset = arith.muli %place, %slot : index
+      %more = arith.addi %both, %one : index
+      %count = arith.remui %more, %slot : index
+      %sum = arith.addi %m, %rotation : index
+      %which = arith.remui %sum, %size : index
+      %offset = arith.muli %which, %slot : index
       %count64 = arith.index_cast %count : index to i64
       %offset64 = arith.index_cast %offset : index to i64
       memref.store %count64, %counts[%m] : memref<?xi64, #iris.symmetric>

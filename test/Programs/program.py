@@ -33,7 +33,7 @@ class Program(Calls):
             self.fill(self.allocate([choices.pick(EXTENTS[2]) for _ in range(2)],
                                     choices.pick(["f16", "bf16", "i8"])), "small")
         self.sync()
-        if choices.chance(20):
+        if choices.chance(30):
             # Many calls cost less than a kernel.
             for _ in range(6 + choices.number(7)):
                 self.call()

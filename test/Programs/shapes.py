@@ -3,6 +3,7 @@
 from arithmetic import Arithmetic
 from elements import FLOATS, INTS, is_float, tile
 
+# The first four are of floats, too.
 REDUCTIONS = ["sum", "max", "min", "prod", "umin", "umax", "and", "or", "xor"]
 
 
@@ -17,9 +18,10 @@ class Shapes(Arithmetic):
             self.reduce_tile()
 
     def reduce_tile(self):
-        kind = self.balanced(REDUCTIONS, "reduce")
-        anything = kind in ("sum", "max", "min", "prod")
-        element = self.balanced(INTS + FLOATS if anything else INTS, kind)
+        kind, elements = self.balanced(
+            [(kind, "ints") for kind in REDUCTIONS] +
+            [(kind, "floats") for kind in REDUCTIONS[:4]], "reduce")
+        element = self.balanced(INTS if elements == "ints" else FLOATS, kind)
         value = self.tile_value(elements=(element,))
         if not value:
             value = self.cast(self.tile_value() or self.fresh(element, self.shape),

@@ -57,8 +57,9 @@ eligibleKernels(const DeviceModel &device, Op op, DType dtype, bool onHeap) {
 
 /// The estimate for the smallest number of programs that is nearly as fast as
 /// the best one.
-static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
+static Estimate bestOf(const DeviceModel &device, const KernelModel &kernel,
                        const Config &config, const TuningKey &tuningKey) {
+  const LinkModel &link = device.links;
   Estimate best;
   best.config = config;
   if (usesCopyEngine(kernel.op, kernel.variant)) {
@@ -66,6 +67,11 @@ static Estimate bestOf(const LinkModel &link, const KernelModel &kernel,
     return best;
   }
   int64_t most = getCollective(tuningKey.op).maxPrograms();
+  // A send and a receive run at the same time and wait for each other's peers:
+  // processors have room for a program of each.
+  if (getCollective(tuningKey.op).isPointToPoint() &&
+      device.processor.processors != 0)
+    most = std::min(most, device.processor.processors);
   auto timeWith = [&](int64_t programs) {
     return estimate(link, kernel, tuningKey, programs);
   };
@@ -96,7 +102,7 @@ std::vector<Estimate> iris::ccl::estimates(const TuningKey &tuningKey) {
   for (const auto &[kernel, config] :
        eligibleKernels(device, tuningKey.op, tuningKey.dtype, tuningKey.onHeap))
     if (tuningKey.bytes <= roomOf(kernel.variant, tuningKey))
-      all.push_back(bestOf(device.links, kernel, config, tuningKey));
+      all.push_back(bestOf(device, kernel, config, tuningKey));
   // A stable sort, so that all ranks select the same of two equal estimates.
   std::stable_sort(
       all.begin(), all.end(),

@@ -32,7 +32,7 @@ WHAT = ("ops", "language", "main", "passes", "options", "variables", "symbols")
 # Options that programs pass to themselves.
 INTERNAL_OPTIONS = {"--dump-fd", "--print-target", "--result-fd"}
 # Variables that are read outside of the table: by tests, by libraries, and by the
-# emulator (docs/guides/debugging.md).
+# emulator (docs/guides/emulated-amd.md).
 KNOWN_VARIABLES = {"IRIS_TEST_PACKAGES", "IRIS_TEST_COMPILER",
                    "IRIS_EMULATOR_SEED", "IRIS_EMULATOR_MEMORY"}
 

@@ -78,8 +78,8 @@ def environment_page(build):
             "`TINYGRAD_DIR` and `IRIS_TEST_PACKAGES` "
             "([test/README.md](../../test/README.md)), and the emulator "
             "`test/Emulated/server.py` reads `IRIS_EMULATOR_SEED` and "
-            "`IRIS_EMULATOR_MEMORY` ([Debugging](../guides/debugging.md"
-            "#running-amd-code-without-an-amd-gpu)).\n")
+            "`IRIS_EMULATOR_MEMORY` ([Run AMD code without an AMD GPU]"
+            "(../guides/emulated-amd.md)).\n")
 
 
 def api_pages():

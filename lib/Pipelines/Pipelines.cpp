@@ -251,6 +251,7 @@ void mlir::iris::buildIrisLLVMPipeline(OpPassManager &pm,
                                        const IrisPipelineOptions &options) {
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
   // Subviews become arithmetic on the base; affine maps become arith.
+  kernels.addPass(createIrisLowerExpandShapePass());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   addCleanup(kernels, options);

@@ -26,6 +26,7 @@ void mlir::iris::buildHostProgramPipeline(OpPassManager &pm, GuardSet guards) {
   pm.addPass(createIrisVerifyHostProgramPass());
   OpPassManager &main = pm.nest<func::FuncOp>();
   // Views become affine maps on the address, and those become arith ops.
+  main.addPass(createIrisLowerExpandShapePass());
   main.addPass(memref::createExpandStridedMetadataPass());
   main.addPass(createLowerAffinePass());
   main.addPass(iris::createCanonicalizerPass(guards));

@@ -313,6 +313,33 @@ def IrisExpandSlicesPass : Pass<"iris-expand-slices"> {
   let dependentDialects = ["::mlir::vector::VectorDialect"];
 }
 
+def IrisLowerExpandShapePass : Pass<"iris-lower-expand-shape"> {
+  let summary = "Expanded shapes with several dynamic sizes become casts";
+  let description = [{
+    MLIR's `expand-strided-metadata` computes the sizes of a group from that of
+    its source, which leaves one of them open; it crashes where several are
+    dynamic. Such ops become casts with the sizes that they have.
+
+    Before:
+
+    ```mlir
+    %e = memref.expand_shape %b [[0, 1]] output_shape [%m, %n]
+        : memref<?xf32> into memref<?x?xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %base, %offset, %size, %stride = memref.extract_strided_metadata %b
+        : memref<?xf32> -> memref<f32>, index, index, index
+    %e = memref.reinterpret_cast %base to offset: [0], sizes: [%m, %n],
+        strides: [%n, 1] : memref<f32> to memref<?x?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def IrisNarrowIntegersPass : Pass<"iris-narrow-integers"> {
   let summary = "Compute with 32 bits where the values allow it";
   let description = [{

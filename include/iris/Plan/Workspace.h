@@ -43,7 +43,7 @@ namespace irisplan {
 struct Workspace {
   /// The number of the layout: kernels of different layouts must not share a
   /// workspace.
-  static constexpr int64_t layout = 8;
+  static constexpr int64_t layout = 9;
   /// Bytes between words that must not share a cache line.
   static constexpr int64_t line = 128;
   /// The maximum number of programs of a launch, and of ranks of a group.
@@ -59,10 +59,11 @@ struct Workspace {
   static constexpr int64_t fifoCounters =
       pointerExchange + pointerExchangeBytes;
   /// Programs of a send or receive, and slots that one of them has with one
-  /// peer: a power of two. So many slots are in flight that the next ones are
-  /// free before the sender needs them.
+  /// peer: a power of two. Two, as large as the memory allows: a step takes 2.6
+  /// us that do not depend on its size, and the receiver needs less time than
+  /// the sender (benchmarks/results/nvidia-h100-x2/README.md).
   static constexpr int64_t fifoPrograms = 64;
-  static constexpr int64_t fifoDepth = 4;
+  static constexpr int64_t fifoDepth = 2;
   static constexpr int64_t fifoCounterBytes =
       2 * line * fifoPrograms * maxMembers;
   static constexpr int64_t fifoSlots = fifoCounters + fifoCounterBytes;
@@ -79,7 +80,7 @@ struct Workspace {
 
   explicit Workspace(int64_t bytes = defaultBytes)
       : bytes(bytes), fifoBytes(getFifoBytes(bytes)),
-        fifoPacketBytes(std::max(fifoBytes / 4, leastFifoPacketBytes)),
+        fifoPacketBytes(std::max(fifoBytes / 8, leastFifoPacketBytes)),
         unit((bytes - packets()) / 30 / line * line) {}
 
   /// Bytes of a slot of send and recv, and of its packets, in a group of

@@ -86,7 +86,7 @@ iris.collective @k all_reduce sum f32 {variant = "ring", staged = true}
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op variant ring has two slots of 65536 bytes for each of 128 programs; expected at most 381440 bytes in all}}
+// expected-error @+1 {{'iris.collective' op variant ring has two slots of 65536 bytes for each of 128 programs; expected at most 401920 bytes in all}}
 iris.collective @k all_reduce sum f8E5M2 {variant = "ring", tile = 16384, programs = 128, workspace = 1048576}
 
 // -----

@@ -3,7 +3,7 @@
 result depends on no order."""
 from elements import FLOATS, INTS, is_float, tile, width
 from flow import Flow
-from values import Buffer, Value
+from values import NAN_BITS, Buffer, Value
 
 MOST_PROGRAMS = 4
 KINDS = ["add", "sub", "xchg", "min", "max"]
@@ -121,6 +121,8 @@ class Exchanges(Flow):
 
     def packets(self, sent):
         """Sends the tile with a flag in every word."""
+        if is_float(sent.element):  # the words are compared as integers
+            sent = self.without_nan(sent, f"-{NAN_BITS}.0")
         words = sent.shape[0] * width(sent.element) // 32
         box = self.extra_buffer("packet", "i32", [MOST_PROGRAMS * 2 * words])
         at = self.binary("arith.muli", Value("%pid", (), "index"),

@@ -76,9 +76,9 @@ def environment_page(build):
             "\n`iris-compile` looks for `ptxas` on `PATH` and in "
             "`/usr/local/cuda/bin`. The tests also read `AMDEMU`, "
             "`TINYGRAD_DIR` and `IRIS_TEST_PACKAGES` "
-            "([test/README.md](../../test/README.md)), and the emulator "
-            "`test/Emulated/server.py` reads `IRIS_EMULATOR_SEED` and "
-            "`IRIS_EMULATOR_MEMORY` ([Run AMD code without an AMD GPU]"
+            "([test/README.md](../../test/README.md)), and emulators "
+            "(`iris-emulate`, `test/Emulated/server.py`) read "
+            "`IRIS_EMULATOR_SEED` and `IRIS_EMULATOR_MEMORY` ([Run AMD code without an AMD GPU]"
             "(../guides/emulated-amd.md)).\n")
 
 

@@ -59,9 +59,10 @@ struct Workspace {
   static constexpr int64_t fifoCounters =
       pointerExchange + pointerExchangeBytes;
   /// Programs of a send or receive, and slots that one of them has with one
-  /// peer: a power of two. Two, as large as the memory allows: a step takes 2.6
-  /// us that do not depend on its size, and the receiver needs less time than
-  /// the sender (benchmarks/results/nvidia-h100-x2/README.md).
+  /// peer: a power of two. Two, as large as the memory allows: much of the time
+  /// of a step does not depend on its size (2.6 us on an H100), and a receiver,
+  /// which copies within its memory, is done before the sender
+  /// (benchmarks/results/nvidia-h100-x2/README.md).
   static constexpr int64_t fifoPrograms = 64;
   static constexpr int64_t fifoDepth = 2;
   static constexpr int64_t fifoCounterBytes =

@@ -298,14 +298,14 @@ Status JobCommunicator::Impl::copy(const Call &call, uint64_t to, uint64_t from,
 // Slices
 //===----------------------------------------------------------------------===//
 
-uint64_t JobCommunicator::Impl::sliceOf(uint64_t count, uint64_t width,
-                                        uint64_t most, uint64_t unit) const {
+Slices JobCommunicator::Impl::slicesOf(uint64_t count, uint64_t width,
+                                       uint64_t most, uint64_t unit) const {
   const uint64_t bytes = options.model.sliceBytes(count * width, most * width);
   const uint64_t slice = std::min(bytes / width, most);
-  return std::max(slice - slice % unit, unit);
+  return {count, std::max(slice - slice % unit, unit)};
 }
 
-Status JobCommunicator::Impl::runSlices(uint64_t numSlices, Stream stream,
+Status JobCommunicator::Impl::runSlices(const Slices &slices, Stream stream,
                                         const Steps &steps) {
   auto run = [](const Steps::Step &step, uint64_t slice) {
     return step ? step(slice) : Status::success();
@@ -314,6 +314,7 @@ Status JobCommunicator::Impl::runSlices(uint64_t numSlices, Stream stream,
     IRISRT_RETURN_IF_ERROR(world.waitFor(joined[slice % 2], stream));
     return run(steps.after, slice);
   };
+  const uint64_t numSlices = slices.number();
   for (uint64_t slice = 0; slice < numSlices; ++slice) {
     IRISRT_RETURN_IF_ERROR(run(steps.before, slice));
     IRISRT_RETURN_IF_ERROR(world.record(forked, stream));

@@ -7,12 +7,24 @@
 #include "ccl/NodeMap.h"
 #include "iris/ccl/JobCommunicator.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
 #include <mutex>
 
 namespace iris::ccl {
+
+/// The slices of a message: all but the last have the same length, in elements.
+struct Slices {
+  uint64_t count = 0, length = 1;
+
+  uint64_t number() const { return (count + length - 1) / length; }
+  uint64_t offsetOf(uint64_t slice) const { return slice * length; }
+  uint64_t sizeOf(uint64_t slice) const {
+    return std::min(length, count - offsetOf(slice));
+  }
+};
 
 struct JobCommunicator::Impl {
   Impl(rt::Job &job, rt::World &world, Communicator &node,
@@ -65,12 +77,12 @@ struct JobCommunicator::Impl {
   };
   /// Enqueues all steps. A slice's transfer and what comes before the next one
   /// overlap; steps of a slice start after all steps of the last but one.
-  rt::Status runSlices(uint64_t numSlices, rt::Stream stream,
+  rt::Status runSlices(const Slices &slices, rt::Stream stream,
                        const Steps &steps);
-  /// Elements of a slice, given those of the whole and the largest slice; a
+  /// The slices of a message of `count` elements, of at most `most` each; a
   /// multiple of `unit` unless it is the whole.
-  uint64_t sliceOf(uint64_t count, uint64_t width, uint64_t most,
-                   uint64_t unit) const;
+  Slices slicesOf(uint64_t count, uint64_t width, uint64_t most,
+                  uint64_t unit) const;
   /// The staging buffer of a slice: every other slice has the same.
   uint64_t stageOf(uint64_t slice) const {
     return staging + slice % 2 * stageBytes();

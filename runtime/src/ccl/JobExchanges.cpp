@@ -2,8 +2,6 @@
 //===- JobExchanges.cpp - All-to-all, send and receive between nodes ------===//
 #include "ccl/JobCommunicatorImpl.h"
 
-#include <algorithm>
-
 using namespace iris::ccl;
 using namespace iris::rt;
 
@@ -22,15 +20,12 @@ Status JobCommunicator::Impl::allToAll(const Call &call) {
   // A stage has a copy of what is sent, if that is overwritten, then the chunks
   // of the node before and after their exchange.
   const uint64_t most = stageBytes() / width / (numRanks + 2 * map.mostRanks());
-  const uint64_t slice = sliceOf(call.count, width, most, 1);
-  auto lengthOf = [&](uint64_t k) {
-    return std::min(slice, call.count - k * slice);
-  };
+  const Slices slices = slicesOf(call.count, width, most, 1);
   auto offsetOf = [&](uint64_t k, uint32_t rank) {
-    return (rank * call.count + k * slice) * width;
+    return (rank * call.count + slices.offsetOf(k)) * width;
   };
   auto sentAt = [&](uint64_t k, uint32_t rank) {
-    return isInPlace ? stageOf(k) + rank * lengthOf(k) * width
+    return isInPlace ? stageOf(k) + rank * slices.sizeOf(k) * width
                      : in + offsetOf(k, rank);
   };
   auto isRemote = [&](uint32_t rank) { return map.nodeOf(rank) != myNode; };
@@ -41,11 +36,11 @@ Status JobCommunicator::Impl::allToAll(const Call &call) {
         if (isRemote(rank))
           IRISRT_RETURN_IF_ERROR(copy(call, sentAt(k, rank),
                                       in + offsetOf(k, rank),
-                                      lengthOf(k) * width));
+                                      slices.sizeOf(k) * width));
       return Status::success();
     };
   steps.transfer = [&](uint64_t k) {
-    const uint64_t bytes = lengthOf(k) * width;
+    const uint64_t bytes = slices.sizeOf(k) * width;
     Transfers list;
     for (uint32_t rank = 0; rank < numRanks; ++rank) {
       if (!isRemote(rank))
@@ -62,21 +57,21 @@ Status JobCommunicator::Impl::allToAll(const Call &call) {
                              call.count)
                     : Status::success();
     }
-    const uint64_t bytes = lengthOf(k) * width;
+    const uint64_t bytes = slices.sizeOf(k) * width;
     const uint64_t packed = stageOf(k) + numRanks * bytes;
     const uint64_t exchanged = packed + mySize * bytes;
     for (uint32_t rank : map.ranksOf(myNode))
       IRISRT_RETURN_IF_ERROR(copy(call, packed + map.localOf(rank) * bytes,
                                   in + offsetOf(k, rank), bytes));
     IRISRT_RETURN_IF_ERROR(
-        inNode(call, Op::allToAll, packed, exchanged, lengthOf(k)));
+        inNode(call, Op::allToAll, packed, exchanged, slices.sizeOf(k)));
     for (uint32_t rank : map.ranksOf(myNode))
       IRISRT_RETURN_IF_ERROR(copy(call, out + offsetOf(k, rank),
                                   exchanged + map.localOf(rank) * bytes,
                                   bytes));
     return Status::success();
   };
-  return runSlices((call.count + slice - 1) / slice, call.stream, steps);
+  return runSlices(slices, call.stream, steps);
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,8 +2,6 @@
 //===- JobMoves.cpp - Collectives between nodes without arithmetic --------===//
 #include "ccl/JobCommunicatorImpl.h"
 
-#include <algorithm>
-
 using namespace iris::ccl;
 using namespace iris::rt;
 
@@ -32,14 +30,12 @@ Status JobCommunicator::Impl::allGather(const Call &call) {
   const uint64_t width = dtypeBytes(call.dtype);
   const auto in = reinterpret_cast<uint64_t>(call.in);
   const auto out = reinterpret_cast<uint64_t>(call.out);
-  const uint64_t slice = sliceOf(call.count, width, call.count, 1);
-  auto lengthOf = [&](uint64_t k) {
-    return std::min(slice, call.count - k * slice);
-  };
+  const Slices slices = slicesOf(call.count, width, call.count, 1);
   auto chunkOf = [&](uint32_t rank) { return out + rank * call.count * width; };
   Steps steps;
   steps.transfer = [&](uint64_t k) {
-    const uint64_t offset = k * slice * width, bytes = lengthOf(k) * width;
+    const uint64_t offset = slices.offsetOf(k) * width,
+                   bytes = slices.sizeOf(k) * width;
     Transfers list;
     for (uint32_t to = 0; to < map.numNodes(); ++to)
       if (to != myNode)
@@ -66,7 +62,7 @@ Status JobCommunicator::Impl::allGather(const Call &call) {
     for (uint32_t from = 0; from < map.numNodes(); ++from) {
       if (from == myNode)
         continue;
-      if (map.isUniform() && map.isContiguous(from) && slice >= call.count) {
+      if (map.isUniform() && map.isContiguous(from) && slices.number() == 1) {
         IRISRT_RETURN_IF_ERROR(
             inNode(call, Op::allGather, chunkOf(map.rankAt(from, myLocal)),
                    chunkOf(map.rankAt(from, 0)), call.count));
@@ -74,15 +70,15 @@ Status JobCommunicator::Impl::allGather(const Call &call) {
       }
       for (uint32_t rank : map.ranksOf(from)) {
         const uint32_t holder = map.holderOf(rank, myNode);
-        const uint64_t data = chunkOf(rank) + k * slice * width;
+        const uint64_t data = chunkOf(rank) + slices.offsetOf(k) * width;
         IRISRT_RETURN_IF_ERROR(inNode(call, Op::broadcast,
                                       holder == myLocal ? data : 0, data,
-                                      lengthOf(k), holder));
+                                      slices.sizeOf(k), holder));
       }
     }
     return Status::success();
   };
-  return runSlices((call.count + slice - 1) / slice, call.stream, steps);
+  return runSlices(slices, call.stream, steps);
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,23 +93,23 @@ Status JobCommunicator::Impl::broadcast(const Call &call) {
   const auto out = reinterpret_cast<uint64_t>(call.out);
   const uint32_t rails = map.numRails(), numNodes = map.numNodes();
   const uint32_t rootNode = map.nodeOf(call.root);
-  const uint64_t slice = sliceOf(call.count, width, call.count, rails);
-  auto piecesOf = [&](uint64_t k) {
-    return Split{std::min(slice, call.count - k * slice), rails};
-  };
+  const Slices slices = slicesOf(call.count, width, call.count, rails);
+  auto piecesOf = [&](uint64_t k) { return Split{slices.sizeOf(k), rails}; };
   Steps steps;
   if (myNode == rootNode)
     steps.before = [&](uint64_t k) {
-      return inNode(
-          call, Op::broadcast, me == call.root ? in + k * slice * width : 0,
-          out + k * slice * width, piecesOf(k).count, map.localOf(call.root));
+      return inNode(call, Op::broadcast,
+                    me == call.root ? in + slices.offsetOf(k) * width : 0,
+                    out + slices.offsetOf(k) * width, piecesOf(k).count,
+                    map.localOf(call.root));
     };
   steps.transfer = [&](uint64_t k) {
     const Split pieces = piecesOf(k);
     if (myLocal >= rails || pieces.sizeOf(myLocal) == 0)
       return Status::success();
     const uint64_t bytes = pieces.sizeOf(myLocal) * width;
-    const uint64_t piece = out + (k * slice + pieces.offsetOf(myLocal)) * width;
+    const uint64_t piece =
+        out + (slices.offsetOf(k) + pieces.offsetOf(myLocal)) * width;
     const uint32_t position = (myNode + numNodes - rootNode) % numNodes;
     auto at = [&](uint32_t index) {
       return map.rankAt((rootNode + index) % numNodes, myLocal);
@@ -134,7 +130,7 @@ Status JobCommunicator::Impl::broadcast(const Call &call) {
   };
   if (myNode != rootNode)
     steps.after = [&](uint64_t k) {
-      return gatherPieces(call, out + k * slice * width, piecesOf(k));
+      return gatherPieces(call, out + slices.offsetOf(k) * width, piecesOf(k));
     };
-  return runSlices((call.count + slice - 1) / slice, call.stream, steps);
+  return runSlices(slices, call.stream, steps);
 }

@@ -89,17 +89,15 @@ Status JobCommunicator::Impl::allReduce(const Call &call) {
   // A stage has room for the pieces of all nodes, or for one and all chunks.
   const uint64_t most =
       stageBytes() / width / (map.numNodes() + 1) * rails - rails;
-  const uint64_t slice = sliceOf(call.count, width, most, rails);
-  auto piecesOf = [&](uint64_t k) {
-    return Split{std::min(slice, call.count - k * slice), rails};
-  };
+  const Slices slices = slicesOf(call.count, width, most, rails);
+  auto piecesOf = [&](uint64_t k) { return Split{slices.sizeOf(k), rails}; };
   auto countOf = [&](const Split &pieces) {
     return myLocal < rails ? pieces.sizeOf(myLocal) : 0;
   };
   Steps steps;
   steps.before = [&](uint64_t k) {
     const Split pieces = piecesOf(k);
-    return reduceInNode(call, in + k * slice * width,
+    return reduceInNode(call, in + slices.offsetOf(k) * width,
                         pieceAt(call, stageOf(k), countOf(pieces)), pieces);
   };
   steps.transfer = [&](uint64_t k) {
@@ -107,13 +105,14 @@ Status JobCommunicator::Impl::allReduce(const Call &call) {
     if (countOf(pieces) == 0)
       return Status::success();
     return exchangePiece(call, stageOf(k),
-                         out + (k * slice + pieces.offsetOf(myLocal)) * width,
+                         out + (slices.offsetOf(k) + pieces.offsetOf(myLocal)) *
+                                   width,
                          countOf(pieces));
   };
   steps.after = [&](uint64_t k) {
-    return gatherPieces(call, out + k * slice * width, piecesOf(k));
+    return gatherPieces(call, out + slices.offsetOf(k) * width, piecesOf(k));
   };
-  return runSlices((call.count + slice - 1) / slice, call.stream, steps);
+  return runSlices(slices, call.stream, steps);
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,10 +131,7 @@ Status JobCommunicator::Impl::reduceScatter(const Call &call) {
   for (uint32_t each = 0; each < numNodes; ++each)
     most =
         std::min(most, stageBytes() / width / (numNodes + map.mostHeld(each)));
-  const uint64_t slice = sliceOf(call.count, width, most, 1);
-  auto lengthOf = [&](uint64_t k) {
-    return std::min(slice, call.count - k * slice);
-  };
+  const Slices slices = slicesOf(call.count, width, most, 1);
   // The ranks of other nodes that this rank is the holder of.
   std::vector<uint32_t> held;
   for (uint32_t rank = 0; rank < map.numRanks(); ++rank)
@@ -146,12 +142,12 @@ Status JobCommunicator::Impl::reduceScatter(const Call &call) {
     const uint64_t slot =
         rank == me ? myNode
                    : numNodes + static_cast<uint64_t>(index - held.begin());
-    return stageOf(k) + slot * lengthOf(k) * width;
+    return stageOf(k) + slot * slices.sizeOf(k) * width;
   };
   Steps steps;
   steps.before = [&](uint64_t k) -> Status {
     for (uint32_t to = 0; to < numNodes; ++to) {
-      if (map.isUniform() && map.isContiguous(to) && slice >= call.count) {
+      if (map.isUniform() && map.isContiguous(to) && slices.number() == 1) {
         IRISRT_RETURN_IF_ERROR(
             inNode(call, Op::reduceScatter,
                    in + map.rankAt(to, 0) * call.count * width,
@@ -161,14 +157,15 @@ Status JobCommunicator::Impl::reduceScatter(const Call &call) {
       for (uint32_t rank : map.ranksOf(to)) {
         const uint32_t holder = map.holderOf(rank, myNode);
         IRISRT_RETURN_IF_ERROR(inNode(
-            call, Op::reduce, in + (rank * call.count + k * slice) * width,
-            holder == myLocal ? slotOf(k, rank) : 0, lengthOf(k), holder));
+            call, Op::reduce,
+            in + (rank * call.count + slices.offsetOf(k)) * width,
+            holder == myLocal ? slotOf(k, rank) : 0, slices.sizeOf(k), holder));
       }
     }
     return Status::success();
   };
   steps.transfer = [&](uint64_t k) -> Status {
-    const uint64_t bytes = lengthOf(k) * width;
+    const uint64_t bytes = slices.sizeOf(k) * width;
     Transfers list;
     for (uint32_t rank : held)
       addSend(list, rank, slotOf(k, rank), bytes);
@@ -177,7 +174,8 @@ Status JobCommunicator::Impl::reduceScatter(const Call &call) {
         addRecv(list, map.rankAt(from, map.holderOf(me, from)),
                 stageOf(k) + from * bytes, bytes);
     IRISRT_RETURN_IF_ERROR(transfer({list}));
-    return combine(call, stageOf(k), out + k * slice * width, lengthOf(k));
+    return combine(call, stageOf(k), out + slices.offsetOf(k) * width,
+                   slices.sizeOf(k));
   };
-  return runSlices((call.count + slice - 1) / slice, call.stream, steps);
+  return runSlices(slices, call.stream, steps);
 }

@@ -2,8 +2,6 @@
 //===- JobRooted.cpp - Reduce, gather and scatter between nodes -----------===//
 #include "ccl/JobCommunicatorImpl.h"
 
-#include <algorithm>
-
 using namespace iris::ccl;
 using namespace iris::rt;
 
@@ -23,10 +21,8 @@ Status JobCommunicator::Impl::reduce(const Call &call) {
   // A stage has the pieces of all nodes, the result, and what the root gathers.
   const uint64_t most =
       stageBytes() / width / (numNodes + 1 + map.mostRanks()) * rails - rails;
-  const uint64_t slice = sliceOf(call.count, width, most, rails);
-  auto piecesOf = [&](uint64_t k) {
-    return Split{std::min(slice, call.count - k * slice), rails};
-  };
+  const Slices slices = slicesOf(call.count, width, most, rails);
+  auto piecesOf = [&](uint64_t k) { return Split{slices.sizeOf(k), rails}; };
   auto countOf = [&](const Split &pieces) {
     return myLocal < rails ? pieces.sizeOf(myLocal) : 0;
   };
@@ -36,7 +32,7 @@ Status JobCommunicator::Impl::reduce(const Call &call) {
   Steps steps;
   steps.before = [&](uint64_t k) {
     const Split pieces = piecesOf(k);
-    return reduceInNode(call, in + k * slice * width,
+    return reduceInNode(call, in + slices.offsetOf(k) * width,
                         stageOf(k) + myNode * countOf(pieces) * width, pieces);
   };
   steps.transfer = [&](uint64_t k) -> Status {
@@ -60,7 +56,7 @@ Status JobCommunicator::Impl::reduce(const Call &call) {
     steps.after = [&](uint64_t k) -> Status {
       const Split pieces = piecesOf(k);
       const uint64_t longest = pieces.sizeOf(0);
-      const uint64_t to = out + k * slice * width;
+      const uint64_t to = out + slices.offsetOf(k) * width;
       const bool isWhole = pieces.isEven() && rails == map.sizeOf(myNode);
       const uint64_t gathered = isWhole ? to : resultAt(k) + longest * width;
       IRISRT_RETURN_IF_ERROR(inNode(call, Op::gather, resultAt(k),
@@ -73,7 +69,7 @@ Status JobCommunicator::Impl::reduce(const Call &call) {
                                     pieces.sizeOf(rail) * width));
       return Status::success();
     };
-  return runSlices((call.count + slice - 1) / slice, call.stream, steps);
+  return runSlices(slices, call.stream, steps);
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,16 +87,14 @@ Status JobCommunicator::Impl::exchangeWithRoot(const Call &call,
   const bool isRoot = me == call.root;
   const uint32_t rootLocal = map.localOf(call.root);
   const uint64_t most = stageBytes() / width / map.mostRanks();
-  const uint64_t slice = sliceOf(call.count, width, most, 1);
-  auto lengthOf = [&](uint64_t k) {
-    return std::min(slice, call.count - k * slice);
-  };
+  const Slices slices = slicesOf(call.count, width, most, 1);
   auto chunkOf = [&](uint32_t rank) {
     return chunks + rank * call.count * width;
   };
   Steps steps;
   steps.transfer = [&](uint64_t k) {
-    const uint64_t offset = k * slice * width, bytes = lengthOf(k) * width;
+    const uint64_t offset = slices.offsetOf(k) * width,
+                   bytes = slices.sizeOf(k) * width;
     Transfers list;
     auto add = [&](uint32_t peer, uint64_t address, bool isSend) {
       if (isSend)
@@ -122,9 +116,9 @@ Status JobCommunicator::Impl::exchangeWithRoot(const Call &call,
                     : inNode(call, Op::scatter, all, own, count, rootLocal);
   };
   auto pack = [&](uint64_t k, bool isBack) -> Status {
-    const uint64_t bytes = lengthOf(k) * width;
+    const uint64_t bytes = slices.sizeOf(k) * width;
     for (uint32_t rank : map.ranksOf(myNode)) {
-      const uint64_t at = chunkOf(rank) + k * slice * width;
+      const uint64_t at = chunkOf(rank) + slices.offsetOf(k) * width;
       const uint64_t packed = stageOf(k) + map.localOf(rank) * bytes;
       IRISRT_RETURN_IF_ERROR(isBack ? copy(call, at, packed, bytes)
                                     : copy(call, packed, at, bytes));
@@ -139,11 +133,11 @@ Status JobCommunicator::Impl::exchangeWithRoot(const Call &call,
                    : Status::success();
       if (isRoot && !isGather)
         IRISRT_RETURN_IF_ERROR(pack(k, /*isBack=*/false));
-      IRISRT_RETURN_IF_ERROR(
-          inside(stageOf(k), chunk + k * slice * width, lengthOf(k)));
+      IRISRT_RETURN_IF_ERROR(inside(
+          stageOf(k), chunk + slices.offsetOf(k) * width, slices.sizeOf(k)));
       return isRoot && isGather ? pack(k, /*isBack=*/true) : Status::success();
     };
-  return runSlices((call.count + slice - 1) / slice, call.stream, steps);
+  return runSlices(slices, call.stream, steps);
 }
 
 Status JobCommunicator::Impl::gather(const Call &call) {

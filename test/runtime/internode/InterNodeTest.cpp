@@ -158,11 +158,13 @@ TEST(InterNode, SizesMustBeEqual) {
 
 TEST(InterNode, AKilledNodeEndsTheTransfersOfAll) {
   SharedText address;
+  Arrivals connected;
   auto ends = runProcesses(6, [&](const LaunchInfo &launch) -> std::string {
     const char *node = launch.rank < 2 ? "a" : launch.rank < 4 ? "b" : "c";
     RANK_ASSIGN(auto job, joinNodes(launch, node, address));
     RANK_ASSIGN(auto engine, InterNode::connect(*job, options()));
-    if (launch.rank >= 4)
+    connected.arrive();
+    if (launch.rank >= 4 && connected.wait(6))
       ::raise(SIGKILL);
     // Of the node that is gone, and of one that waits for it as well.
     std::vector<uint8_t> in(2 << 20), out(2 << 20);

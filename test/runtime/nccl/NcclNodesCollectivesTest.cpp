@@ -3,8 +3,8 @@
 // Communicators whose ranks are on several nodes, declared by IRIS_NODE.
 #include "iris/rt/HostStream.h"
 #include "nccl/NcclRanks.h"
-#include "nccl/SharedId.h"
 #include "support/Hash.h"
+#include "support/Shared.h"
 
 #include <gtest/gtest.h>
 #include <nccl.h>
@@ -21,7 +21,7 @@ using namespace iris::rt::test;
 static std::vector<RankEnd> onNodes(const std::string &nodes,
                                     const NcclBody &body,
                                     const char *limit = "200") {
-  SharedId id;
+  SharedValue<ncclUniqueId> id;
   return runProcesses(
       static_cast<uint32_t>(nodes.size()),
       [&](const LaunchInfo &launch) -> std::string {

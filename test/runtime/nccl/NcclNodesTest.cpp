@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Unique ids for ranks on several machines. Nodes are declared by IRIS_NODE.
-#include "nccl/SharedId.h"
 #include "support/Ranks.h"
+#include "support/Shared.h"
 
 #include <gtest/gtest.h>
 #include <nccl.h>
@@ -16,7 +16,8 @@ using namespace iris::rt::test;
 
 /// Creates a communicator; the reason if that fails.
 static std::string create(const LaunchInfo &launch, const std::string &node,
-                          const char *address, SharedId &shared,
+                          const char *address,
+                          SharedValue<ncclUniqueId> &shared,
                           const char *device = "host") {
   // The environment is read at the first call.
   ::setenv("IRIS_NCCL_DEVICE", device, 1);
@@ -45,7 +46,7 @@ static std::string create(const LaunchInfo &launch, const std::string &node,
 
 TEST(NcclNodes, RanksMeetAtTheAddressOfTheId) {
   for (uint32_t numRanks : {1u, 2u, 4u, 8u}) {
-    SharedId id;
+    SharedValue<ncclUniqueId> id;
     auto body = [&](const LaunchInfo &launch) -> std::string {
       return create(launch, "one", "127.0.0.1", id);
     };
@@ -54,7 +55,7 @@ TEST(NcclNodes, RanksMeetAtTheAddressOfTheId) {
 }
 
 TEST(NcclNodes, AMissingEngineIsAnErrorOfEveryRank) {
-  SharedId id;
+  SharedValue<ncclUniqueId> id;
   auto body = [&](const LaunchInfo &launch) -> std::string {
     if (launch.rank == 2)
       ::setenv("IRIS_INTERNODE_LIBRARY", "/nowhere/libengine.so", 1);
@@ -68,7 +69,7 @@ TEST(NcclNodes, AMissingEngineIsAnErrorOfEveryRank) {
 }
 
 TEST(NcclNodes, ANodeHasAtMostEightRanks) {
-  SharedId id;
+  SharedValue<ncclUniqueId> id;
   auto body = [&](const LaunchInfo &launch) -> std::string {
     const std::string text =
         create(launch, launch.rank == 3 ? "a" : "b", "127.0.0.1", id);
@@ -82,7 +83,7 @@ TEST(NcclNodes, ANodeHasAtMostEightRanks) {
 
 /// With the fake driver in ctest, if there is no GPU.
 TEST(NcclNodes, GpusOfSeveralNodesAreInvalidUsage) {
-  SharedId id;
+  SharedValue<ncclUniqueId> id;
   auto body = [&](const LaunchInfo &launch) -> std::string {
     const std::string text =
         create(launch, launch.rank < 2 ? "a" : "b", "127.0.0.1", id, "cuda");
@@ -101,7 +102,7 @@ TEST(NcclNodes, GpusOfSeveralNodesAreInvalidUsage) {
 }
 
 TEST(NcclNodes, AddressesOfOtherMachinesAreRefused) {
-  SharedId id;
+  SharedValue<ncclUniqueId> id;
   auto body = [&](const LaunchInfo &launch) -> std::string {
     // Of documentation (RFC 5737): no machine has it.
     const std::string text = create(launch, "a", "192.0.2.1", id);
@@ -113,7 +114,7 @@ TEST(NcclNodes, AddressesOfOtherMachinesAreRefused) {
 }
 
 TEST(NcclNodes, RankZeroIsInTheProcessThatMadeTheId) {
-  SharedId id;
+  SharedValue<ncclUniqueId> id;
   auto body = [&](const LaunchInfo &given) -> std::string {
     LaunchInfo launch = given;
     launch.numRanks = 2;

@@ -120,13 +120,15 @@ TEST(Job, SeveralNodesNeedAnAddress) {
 
 TEST(Job, AKilledNodeEndsTheJob) {
   SharedText address;
+  Arrivals left;
   auto ends = runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto job,
                 joinNodes(launch, launch.rank < 2 ? "a" : "b", address));
     std::atomic<int> calls{0};
     job->onFailure([&](const Status &) { ++calls; });
     RANK_TRY(job->barrier());
-    if (launch.rank >= 2)
+    left.arrive();
+    if (launch.rank >= 2 && left.wait(4))
       ::raise(SIGKILL);
     Status status = job->barrier();
     RANK_CHECK(status.code() == StatusCode::aborted);
@@ -144,11 +146,13 @@ TEST(Job, AKilledNodeEndsTheJob) {
 
 TEST(Job, FailuresReachAllNodes) {
   SharedText address;
+  Arrivals left;
   auto ends = runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto job,
                 joinNodes(launch, launch.rank % 2 ? "a" : "b", address));
     RANK_TRY(job->barrier());
-    if (launch.rank == 1)
+    left.arrive();
+    if (launch.rank == 1 && left.wait(4))
       job->fail(Status(StatusCode::outOfMemory, "no room"));
     Status status = job->barrier();
     RANK_CHECK(!status.ok());

@@ -193,11 +193,13 @@ TEST(TcpRendezvous, MissingRanksAreNamedEverywhere) {
 TEST(TcpRendezvous, AKilledRankEndsTheWaitsOfAll) {
   for (uint32_t victim : {0u, 2u}) {
     SharedText address;
+    Arrivals left;
     auto ends = runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
       RANK_ASSIGN(RendezvousOptions options, optionsOf(launch, address));
       RANK_ASSIGN(auto boot, Bootstrap::create(options));
       RANK_TRY(boot->barrier(CollectiveTag::barrier, limit));
-      if (launch.rank == victim)
+      left.arrive();
+      if (launch.rank == victim && left.wait(4))
         ::raise(SIGKILL);
       Status status = boot->barrier(CollectiveTag::barrier, limit);
       RANK_CHECK(status.code() == StatusCode::aborted);

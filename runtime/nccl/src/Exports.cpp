@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Exports.cpp - The functions that the library exports ---------------===//
 //
-// Every function of the table, by NCCL's name and by that for profilers: Iris'
-// or, with IRIS_NCCL=off and for its communicators, the real library's.
+// Every function of the tables, by NCCL's name and, of nccl.h, by that for
+// profilers: Iris' or, with IRIS_NCCL=off and for its communicators, the real
+// library's.
 #include "Api.h"
 #include "RealLibrary.h"
 #include "Result.h"
@@ -39,6 +40,16 @@ static Expected<Function> realFunction(const char *name,
   return real->*function;
 }
 
+/// What a function of nccl_device.h returns without the real library, beside
+/// the last error.
+template <typename Result>
+static Result failureOf(const char *name, const Status &status) {
+  ncclResult_t result = finish(name, status);
+  if constexpr (std::is_same_v<Result, ncclResult_t>)
+    return result;
+  return {};
+}
+
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -52,6 +63,17 @@ extern "C" {
   ncclResult_t p##name parameters { return ::name arguments; }
 #include "iris-nccl/functions.inc"
 #undef IRIS_NCCL_FUNCTION
+
+#define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \
+  result name parameters {                                                     \
+    if (!RealLibrary::servesAll() && !RealLibrary::serves(commOf arguments))   \
+      return api::name arguments;                                              \
+    auto real = realFunction(#name, &RealLibrary::name);                       \
+    return real.ok() ? (*real)arguments                                        \
+                     : failureOf<result>(#name, real.status());                \
+  }
+#include "iris-nccl/device_functions.inc"
+#undef IRIS_NCCL_DEVICE_FUNCTION
 
 const char *ncclGetErrorString(ncclResult_t result) {
   return resultText(result);

@@ -36,6 +36,10 @@ Expected<RealLibrary> RealLibrary::open(const std::string &path) {
   {#name, reinterpret_cast<void **>(&library.name)},
 #include "iris-nccl/functions.inc"
 #undef IRIS_NCCL_FUNCTION
+#define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \
+  {#name, reinterpret_cast<void **>(&library.name)},
+#include "iris-nccl/device_functions.inc"
+#undef IRIS_NCCL_DEVICE_FUNCTION
       {"ncclGetLastError",
        reinterpret_cast<void **>(&library.ncclGetLastError)},
   };

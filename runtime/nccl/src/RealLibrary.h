@@ -8,6 +8,7 @@
 #define IRIS_NCCL_REALLIBRARY_H
 
 #include "iris-nccl/nccl.h"
+#include "iris-nccl/nccl_device.h"
 #include "iris/rt/Status.h"
 
 #include <string>
@@ -39,6 +40,10 @@ public:
   ncclResult_t(*name) parameters = nullptr;
 #include "iris-nccl/functions.inc"
 #undef IRIS_NCCL_FUNCTION
+#define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \
+  result(*name) parameters = nullptr;
+#include "iris-nccl/device_functions.inc"
+#undef IRIS_NCCL_DEVICE_FUNCTION
   const char *(*ncclGetLastError)(ncclComm_t comm) = nullptr;
 
 private:

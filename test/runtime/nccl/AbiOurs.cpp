@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "iris-nccl/nccl.h"
+#include "iris-nccl/nccl_device.h"
 
 #include "nccl/AbiTable.inc"
 

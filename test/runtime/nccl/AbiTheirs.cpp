@@ -2,6 +2,7 @@
 //
 // Compiled where NCCL's header is installed (IRIS_NCCL_INCLUDE).
 #include <nccl.h>
+#include <nccl_device.h>
 
 #ifdef IRIS_NCCL_HEADER
 #error "this is Iris' header"

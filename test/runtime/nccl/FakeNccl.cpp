@@ -2,7 +2,7 @@
 //
 // Stands for NCCL behind IRIS_NCCL_LIBRARY: every function records that it was
 // called, and creation returns a handle that is none of Iris'.
-#include <nccl.h>
+#include <nccl_device.h>
 
 #include <cstring>
 #include <string>
@@ -41,6 +41,13 @@ extern "C" {
   ncclResult_t name parameters { return listOf arguments(#name); }
 #include "functions.inc"
 #undef IRIS_NCCL_FUNCTION
+#define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \
+  result name parameters {                                                     \
+    calls() += #name " ";                                                      \
+    return result{};                                                           \
+  }
+#include "device_functions.inc"
+#undef IRIS_NCCL_DEVICE_FUNCTION
 
 const char *ncclGetErrorString(ncclResult_t) { return "fake"; }
 /// Returns what was called, so that tests need no other function.

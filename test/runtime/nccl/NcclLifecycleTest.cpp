@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <nccl_device.h>
 #include <thread>
 #include <unistd.h>
 
@@ -122,6 +123,41 @@ TEST_P(NcclComms, Shrink) {
                             ncclCommShrink(rank.comm, all, 1, &none, nullptr,
                                            NCCL_SHRINK_DEFAULT));
               }
+              return sumRanks(rank.comm, rank.rank, rank.size);
+            }));
+}
+
+/// Frameworks link the host's part of the device API.
+TEST_P(NcclComms, TeamsWithoutDeviceCommunicators) {
+  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+              const ncclTeam_t world = ncclTeamWorld(rank.comm);
+              const ncclTeam_t node = ncclTeamLsa(rank.comm);
+              const ncclTeam_t rail = ncclTeamRail(rank.comm);
+              RANK_CHECK(world.nRanks == rank.size && world.rank == rank.rank &&
+                         world.stride == 1);
+              RANK_CHECK(node.nRanks == rank.size && node.rank == rank.rank &&
+                         node.stride == 1);
+              RANK_CHECK(rail.nRanks == 1 && rail.rank == 0 &&
+                         rail.stride == rank.size);
+              for (int peer = 0; peer < rank.size; ++peer) {
+                RANK_CHECK(ncclTeamRankToWorld(rank.comm, node, peer) == peer);
+                RANK_CHECK(ncclTeamRankToLsa(rank.comm, world, peer) == peer);
+              }
+              NCCL_EXPECT(ncclInvalidUsage,
+                          ncclDevCommCreate(rank.comm, nullptr, nullptr));
+              RANK_CHECK(std::string(ncclGetLastError(rank.comm))
+                             .find("IRIS_NCCL_LIBRARY") != std::string::npos);
+              NCCL_EXPECT(ncclInvalidUsage,
+                          ncclDevCommDestroy(rank.comm, nullptr));
+              NCCL_EXPECT(ncclInvalidUsage, ncclLsaBarrierCreateRequirement(
+                                                world, 1, nullptr, nullptr));
+              NCCL_EXPECT(ncclInvalidUsage,
+                          ncclGinBarrierCreateRequirement(rank.comm, world, 1,
+                                                          nullptr, nullptr));
+              NCCL_EXPECT(ncclInvalidUsage,
+                          ncclLLA2ACreateRequirement(1, 1, nullptr, nullptr));
+              RANK_CHECK(ncclLLA2ACalcSlots(1, 1) == 0);
+              RANK_CHECK(ncclTeamWorld(nullptr).nRanks == 0);
               return sumRanks(rank.comm, rank.rank, rank.size);
             }));
 }

@@ -4,6 +4,7 @@
 #include "nccl/NcclRanks.h"
 
 #include <cstdlib>
+#include <nccl_device.h>
 
 using namespace iris::ccl;
 using namespace iris::rt;
@@ -37,11 +38,14 @@ TEST(NcclRealLibrary, ServesAll) {
                       NCCL_TRY(ncclCommInitRank(&comm, 2, id, 0));
                       NCCL_TRY(pncclAllReduce(nullptr, nullptr, 1, ncclInt8,
                                               ncclSum, comm, nullptr));
+                      NCCL_TRY(ncclDevCommCreate(comm, nullptr, nullptr));
+                      (void)ncclTeamLsa(comm);
                       NCCL_TRY(ncclCommDestroy(comm));
                       RANK_CHECK(ncclGetLastError(nullptr) ==
                                  std::string("ncclGetVersion ncclGetVersion "
                                              "ncclCommInitRank "
-                                             "ncclAllReduce ncclCommDestroy "));
+                                             "ncclAllReduce ncclDevCommCreate "
+                                             "ncclTeamLsa ncclCommDestroy "));
                       return "";
                     }));
 }

@@ -301,7 +301,7 @@ Step mlir::iris::interp::enqueueCall(
   if (program.failed || !checkArguments(program, arguments) ||
       !llvm::is_contained(item.group, program.rank))
     return Step::Next; // the other ranks take no part
-  program.world.enqueue(program.rank, std::move(item));
+  program.world.enqueue(program, std::move(item));
   return Step::Next;
 }
 

@@ -103,7 +103,7 @@ static Step launch(Program &program, Operation *op) {
     if (program.failed || !llvm::is_contained(item.group, program.rank))
       return Step::Next; // the other ranks do not launch
   }
-  program.world.enqueue(program.rank, std::move(item));
+  program.world.enqueue(program, std::move(item));
   program.yieldSoon();
   return Step::Next;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- IrisSyncOps.cpp - Atomics, flags, barriers, packets, checks --------===//
 //
-// Memory is sequentially consistent, so fences and orderings change nothing:
-// the reference executes one of the orders that the memory model allows.
+// Memory is sequentially consistent, so fences and orderings change no value:
+// the reference executes one of the orders that the memory model allows. The
+// race checker tells what the model does not order.
 #include "Machine.h"
 
 #include "iris/Dialect/Iris/IR/Iris.h"
@@ -23,6 +24,46 @@ static Buffer accessed(Program &program, Value buffer, Value rank) {
   return program.failed ? local : program.translate(local, number);
 }
 
+/// While it lives, the program's accesses are of this kind.
+namespace {
+class AccessesAre {
+public:
+  AccessesAre(Program &program, AccessClass what, Scope scope)
+      : program(program), before(program.thread.kind) {
+    program.thread.kind = {what, scope};
+  }
+  ~AccessesAre() { program.thread.kind = before; }
+  AccessesAre(const AccessesAre &) = delete;
+  AccessesAre &operator=(const AccessesAre &) = delete;
+
+private:
+  Program &program;
+  AccessKind before;
+};
+} // namespace
+
+/// The element at `at` is about to be stored to.
+static void release(Program &program, const Buffer &buffer, Kind element,
+                    ArrayRef<int64_t> at, MemSemantic sem, Scope scope,
+                    bool modifies, bool isSignal) {
+  if (!program.world.races)
+    return;
+  int64_t byte = program.locate(buffer, element, at);
+  if (byte >= 0)
+    program.world.races->release(program, buffer.copy(), byte, sem, scope,
+                                 modifies, isSignal);
+}
+
+/// The value of the element at `at` was taken.
+static void acquire(Program &program, const Buffer &buffer, Kind element,
+                    ArrayRef<int64_t> at, MemSemantic sem, Scope scope) {
+  if (!program.world.races)
+    return;
+  int64_t byte = program.locate(buffer, element, at);
+  if (byte >= 0)
+    program.world.races->acquire(program, buffer.copy(), byte, sem, scope);
+}
+
 //===----------------------------------------------------------------------===//
 // Atomics
 //===----------------------------------------------------------------------===//
@@ -31,7 +72,8 @@ static Buffer accessed(Program &program, Value buffer, Value rank) {
 /// old elements, 0 where there is none.
 template <typename Fn>
 static Step update(Program &program, Operation *op, const Buffer &buffer,
-                   ValueRange indices, Type type, const Datum *mask, Fn fn) {
+                   ValueRange indices, Type type, const Datum *mask,
+                   MemSemantic sem, Scope scope, Fn fn) {
   SmallVector<int64_t> offsets = program.indices(indices), position(offsets);
   Kind element = type;
   SmallVector<Element, 1> result;
@@ -41,6 +83,7 @@ static Step update(Program &program, Operation *op, const Buffer &buffer,
       !program.checkInside(buffer, offsets))
     return Step::Next;
   ArrayRef<int64_t> shape = shapeOf(type);
+  AccessesAre atomic(program, AccessClass::Atomic, scope);
   forEachElement(shape, [&](int64_t n, ArrayRef<int64_t> at) {
     if (program.failed)
       return;
@@ -54,6 +97,9 @@ static Step update(Program &program, Operation *op, const Buffer &buffer,
       return;
     Element old = program.load(buffer, element, position);
     result.back() = old;
+    acquire(program, buffer, element, position, sem, scope);
+    release(program, buffer, element, position, sem, scope, /*modifies=*/true,
+            /*isSignal=*/false);
     program.store(buffer, element, position, fn(n, old));
   });
   program.set(op->getResult(0), Datum(std::move(result)));
@@ -96,6 +142,7 @@ static Step atomicRMW(Program &program, Operation *op) {
   Type type = atomic.getValue().getType();
   Combine kind = combineOf(atomic.getKind());
   return update(program, op, buffer, atomic.getOffsets(), type, mask,
+                atomic.getSem(), atomic.getScope(),
                 [&](int64_t n, Element old) {
                   return combine(kind, type, old, value.elements[n]);
                 });
@@ -108,7 +155,7 @@ static Step atomicCAS(Program &program, Operation *op) {
   const Datum &value = program.get(atomic.getValue());
   return update(
       program, op, buffer, atomic.getOffsets(), atomic.getValue().getType(),
-      nullptr, [&](int64_t n, Element old) {
+      nullptr, atomic.getSem(), atomic.getScope(), [&](int64_t n, Element old) {
         if (!program.requireValue(old) ||
             !program.requireValue(expected.elements[n]))
           return old;
@@ -128,7 +175,11 @@ static Step signal(Program &program, Operation *op) {
   Type type = signal.getValue().getType();
   if (program.failed || !program.checkInside(buffer, at))
     return Step::Next;
-  if (signal.getKind() == SignalKind::Add)
+  const bool adds = signal.getKind() == SignalKind::Add;
+  AccessesAre atomic(program, AccessClass::Atomic, signal.getScope());
+  release(program, buffer, type, at, signal.getSem(), signal.getScope(),
+          /*modifies=*/adds, /*isSignal=*/true);
+  if (adds)
     value = combine(Combine::Add, type, program.load(buffer, type, at), value);
   program.store(buffer, type, at, value);
   program.yieldSoon();
@@ -169,6 +220,7 @@ static Step wait(Program &program, Operation *op) {
   Type type = wait.getValue().getType();
   if (program.failed || !program.checkInside(buffer, at))
     return Step::Next;
+  AccessesAre atomic(program, AccessClass::Atomic, wait.getScope());
   Element seen = program.load(buffer, type, at);
   if (program.failed || !program.requireValue(seen))
     return Step::Next;
@@ -183,13 +235,17 @@ static Step wait(Program &program, Operation *op) {
               " owes the signal";
     return program.waitFor(&buffer.copy(), std::move(what));
   }
+  acquire(program, buffer, type, at, wait.getSem(), wait.getScope());
   program.set(op->getResult(0), seen);
   program.yieldSoon();
   return Step::Next;
 }
 
-/// Orders nothing more: memory is sequentially consistent.
-static Step fence(Program &program, Operation *) {
+/// Changes no value: memory is sequentially consistent.
+static Step fence(Program &program, Operation *op) {
+  auto fence = cast<FenceOp>(op);
+  if (program.world.races)
+    program.world.races->fence(program, fence.getSem(), fence.getScope());
   program.yieldSoon();
   return Step::Next;
 }
@@ -240,10 +296,14 @@ static Step barrier(Program &program, Operation *op) {
   if (program.progress == 0) {
     hideState(op, buffer.copy(), byte, needed * Kind(type).bytes());
     state.arrived |= uint64_t(1) << program.rank;
+    if (program.world.races)
+      program.world.races->arrive(program, state.arriving);
     program.progress = state.generation + 1;
     if (llvm::popcount(state.arrived) == static_cast<int>(members.size())) {
       state.arrived = 0;
       ++state.generation;
+      state.left = std::move(state.arriving);
+      state.arriving = {};
       program.world.wake(nullptr);
     }
   }
@@ -254,6 +314,8 @@ static Step barrier(Program &program, Operation *op) {
         missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
     return program.waitFor(nullptr, "its peer programs on ranks " + missing);
   }
+  if (program.world.races)
+    program.world.races->leave(program, state.left);
   program.yieldSoon();
   return Step::Next;
 }
@@ -290,6 +352,7 @@ static Step packetStore(Program &program, Operation *op) {
       program, buffer, store.getBuffer().getType(), offset, total / wordBytes);
   if (program.failed || !start)
     return Step::Next;
+  AccessesAre packet(program, AccessClass::Packet, Scope::Sys);
   Allocation::Copy &copy = buffer.copy();
   for (int64_t at = 0; at < total; ++at) {
     Element element = value.elements[at / bytes];
@@ -320,6 +383,7 @@ static Step packetLoad(Program &program, Operation *op) {
     program.set(op->getResult(0), Datum(std::move(result)));
     return Step::Next;
   }
+  AccessesAre packet(program, AccessClass::Packet, Scope::Sys);
   Allocation::Copy &copy = buffer.copy();
   for (int64_t word = 0; word < total / wordBytes; ++word) {
     int64_t at = *start + word * packetBytes + wordBytes;

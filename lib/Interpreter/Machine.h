@@ -7,6 +7,7 @@
 #define IRIS_LIB_INTERPRETER_MACHINE_H
 
 #include "Memory.h"
+#include "Races.h"
 
 #include "iris/Interpreter/Interpreter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -64,6 +65,8 @@ public:
   std::string waitsFor;
   Allocation::Copy *watched = nullptr;
   bool finished = false, failed = false;
+  /// Of the race checker.
+  Thread thread;
   /// The scheduler may take another program now.
   bool mayYield = false;
 
@@ -146,6 +149,8 @@ struct StreamItem {
   void (*collective)(World &, ArrayRef<StreamItem *>) = nullptr;
   unsigned rank = 0;
   bool started = false;
+  /// Of the race checker: when `@main` called it.
+  VectorClock called;
 };
 
 struct Rank {
@@ -164,6 +169,9 @@ using Handler = Step (*)(Program &, Operation *);
 struct BarrierState {
   uint64_t arrived = 0;
   uint64_t generation = 0;
+  /// Of the race checker: of those that have arrived, and of the last
+  /// generation.
+  VectorClock arriving, left;
 };
 
 class World {
@@ -181,6 +189,8 @@ public:
            BarrierState>
       barriers;
   std::vector<std::shared_ptr<Allocation>> heap;
+  /// Null unless races are checked.
+  std::unique_ptr<Races> races;
   uint64_t nextAddress = 1 << 20, heapUsed = 0, numBuffers = 0;
 
   /// The allocation number `number` of `bytes` bytes, which the first rank that
@@ -190,7 +200,7 @@ public:
   std::shared_ptr<Allocation> makeMemory(int64_t number, int64_t bytes,
                                          unsigned copies, bool zeroed);
   void free(Program &program, const Buffer &buffer);
-  void enqueue(unsigned rank, StreamItem item);
+  void enqueue(Program &main, StreamItem item);
   /// Wakes the programs that wait for the copy, or for anything else (null).
   void wake(Allocation::Copy *copy);
   Step sync(Program &program);

@@ -20,6 +20,8 @@ struct Element {
   Operation *poison = nullptr;
 };
 
+struct Shadow;
+
 /// A buffer's memory: one copy, or one for each rank.
 struct Allocation {
   struct Copy {
@@ -30,6 +32,11 @@ struct Allocation {
     llvm::DenseMap<int64_t, Operation *> origins;
     /// Programs may wait for a change of this copy.
     bool watched = false;
+    /// The allocation's number, and the rank whose copy it is.
+    int64_t number = -1;
+    unsigned rank = 0;
+    /// Of the race checker; null without accesses.
+    std::shared_ptr<Shadow> shadow;
   };
   /// Its number on the symmetric heap, in program order; -1 for a program's own
   /// memory (`memref.alloca`).

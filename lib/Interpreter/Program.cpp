@@ -145,6 +145,8 @@ int64_t Program::locate(const Buffer &buffer, Kind element,
 Element Program::loadByte(Allocation::Copy &copy, int64_t byte, int64_t bytes,
                           unsigned width) {
   Element result;
+  if (world.races)
+    world.races->access(*this, copy, byte, bytes, /*writes=*/false);
   for (int64_t i = 0; i < bytes; ++i) {
     switch (copy.states[byte + i]) {
     case Allocation::Copy::Uninitialized:
@@ -165,6 +167,8 @@ Element Program::loadByte(Allocation::Copy &copy, int64_t byte, int64_t bytes,
 
 void Program::storeByte(Allocation::Copy &copy, int64_t byte, int64_t bytes,
                         Element value) {
+  if (world.races)
+    world.races->access(*this, copy, byte, bytes, /*writes=*/true);
   for (int64_t i = 0; i < bytes; ++i) {
     copy.bytes[byte + i] = static_cast<uint8_t>(value.bits >> (8 * i));
     copy.states[byte + i] =

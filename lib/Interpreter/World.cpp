@@ -13,6 +13,8 @@ using namespace mlir::iris::interp;
 World::World(ModuleOp module, const InterpreterOptions &options)
     : module(module), options(options), ranks(options.numRanks),
       state(options.seed) {
+  if (options.checkRaces)
+    races = std::make_unique<Races>(*this);
   addArithOps(*this);
   addMathOps(*this);
   addControlFlowOps(*this);
@@ -52,7 +54,9 @@ std::shared_ptr<Allocation> World::makeMemory(int64_t number, int64_t bytes,
   result->address = nextAddress;
   nextAddress += (bytes + 255) / 256 * 256 + 256;
   result->copies.resize(copies);
-  for (Allocation::Copy &copy : result->copies) {
+  for (auto [rank, copy] : llvm::enumerate(result->copies)) {
+    copy.number = number;
+    copy.rank = rank;
     copy.bytes.assign(bytes, 0);
     copy.states.assign(bytes, zeroed ? Allocation::Copy::Written
                                      : Allocation::Copy::Uninitialized);
@@ -112,10 +116,12 @@ void World::free(Program &program, const Buffer &buffer) {
 // Streams
 //===----------------------------------------------------------------------===//
 
-void World::enqueue(unsigned rank, StreamItem item) {
-  item.rank = rank;
-  ranks[rank].stream.push_back(std::move(item));
-  pump(rank);
+void World::enqueue(Program &main, StreamItem item) {
+  item.rank = main.rank;
+  if (races)
+    item.called = races->enqueue(main);
+  ranks[main.rank].stream.push_back(std::move(item));
+  pump(main.rank);
 }
 
 void World::pump(unsigned rank) {
@@ -139,6 +145,8 @@ void World::pump(unsigned rank) {
         program->grid = item.grid;
         program->group = item.group;
         program->enter(nullptr, &item.kernel.getBody().front(), item.arguments);
+        if (races)
+          races->startProgram(*program, item.called);
         runnable.push_back(program.get());
         programs.push_back(std::move(program));
         ++owner.running;
@@ -159,8 +167,14 @@ void World::tryCollective(unsigned rank) {
       return;
     items.push_back(&item);
   }
-  first.collective(*this, items);
   SmallVector<unsigned> members(first.group);
+  if (races) {
+    SmallVector<const VectorClock *> calls;
+    for (StreamItem *item : items)
+      calls.push_back(&item->called);
+    races->runCollective(members, calls);
+  }
+  first.collective(*this, items);
   for (unsigned member : members)
     ranks[member].stream.pop_front();
   for (unsigned member : members)
@@ -198,6 +212,8 @@ Step World::sync(Program &program) {
     return program.waitFor(nullptr, "the work of its stream");
   if (!rank.atSync) {
     rank.atSync = true;
+    if (races)
+      races->arriveAtSync(program);
     program.progress = generation;
     if (++numAtSync == ranks.size()) {
       if (mlir::failed(showBuffers(program.current())))
@@ -210,6 +226,8 @@ Step World::sync(Program &program) {
   if (program.progress == generation)
     return program.waitFor(nullptr, "the other ranks");
   rank.atSync = false;
+  if (races)
+    races->leaveSync(program);
   return Step::Next;
 }
 
@@ -267,6 +285,8 @@ void World::startMain(unsigned rank) {
   program->function = main;
   program->isMain = true;
   program->enter(nullptr, &main.getBody().front(), {Datum()});
+  if (races)
+    races->startMain(*program);
   runnable.push_back(program.get());
   programs.push_back(std::move(program));
 }
@@ -320,6 +340,8 @@ LogicalResult World::run() {
     }
     unsigned rank = program->rank;
     bool isMain = program->isMain;
+    if (races && !isMain)
+      races->endProgram(*program);
     llvm::erase_if(programs, [&](const std::unique_ptr<Program> &other) {
       return other.get() == program;
     });

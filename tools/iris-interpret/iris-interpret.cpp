@@ -47,6 +47,16 @@ static cl::opt<uint64_t>
          cl::desc("Determines the order in which programs take steps "
                   "(default: 0)"),
          cl::value_desc("N"), cl::init(0), cl::cat(category));
+static cl::opt<bool>
+    checkRaces("check",
+               cl::desc("Report data races: accesses that no synchronization "
+                        "orders; the program needs no checks"),
+               cl::cat(category));
+static cl::opt<unsigned> numSchedules(
+    "schedules",
+    cl::desc("With --check: orders of the steps to try, with seeds "
+             "from --schedule-seed on (default: 10)"),
+    cl::value_desc("N"), cl::init(10), cl::cat(category));
 static cl::opt<uint64_t> heapBytes("heap",
                                    cl::desc("Bytes of a rank's symmetric heap "
                                             "(default: 1 GiB)"),
@@ -134,6 +144,32 @@ static int compare(ModuleOp module, InterpreterOptions &options) {
   return failed(checks) || differs || failedChecks || deviceFailed;
 }
 
+/// Executes the program in several orders, each time with the race checker.
+static int check(ModuleOp module, InterpreterOptions &options) {
+  options.checkRaces = true;
+  for (unsigned n = 0; n < numSchedules; ++n) {
+    FailureOr<std::vector<RankChecks>> checks = interpret(module, options);
+    bool differs =
+        succeeded(checks) && llvm::any_of(*checks, [](const RankChecks &rank) {
+          return rank.failed != 0;
+        });
+    if (differs)
+      (void)summarize(*checks);
+    if (failed(checks) || differs) {
+      llvm::errs() << toolName << ": FAILED: order " << n + 1 << " of "
+                   << numSchedules << "; --schedule-seed=" << options.seed
+                   << " repeats it\n";
+      return 1;
+    }
+    ++options.seed;
+  }
+  llvm::outs() << toolName << ": " << options.numRanks
+               << (options.numRanks == 1 ? " rank" : " ranks")
+               << ": no data race and no deadlock in " << numSchedules
+               << (numSchedules == 1 ? " order\n" : " orders\n");
+  return 0;
+}
+
 static int runTool(int argc, char **argv) {
   if (failed(checkArguments(argc, argv)))
     return 1;
@@ -148,6 +184,11 @@ static int runTool(int argc, char **argv) {
   if (numRanks < 1 || numRanks > kMaxRanks) {
     llvm::errs() << toolName << ": -n is " << numRanks << "; expected 1 to "
                  << kMaxRanks << "\n";
+    return 1;
+  }
+  if (numSchedules < 1 || (numSchedules.getNumOccurrences() && !checkRaces)) {
+    llvm::errs() << toolName << ": --schedules is " << numSchedules
+                 << "; expected 1 or more, and --check\n";
     return 1;
   }
   std::string message;
@@ -177,6 +218,8 @@ static int runTool(int argc, char **argv) {
   options.heapBytes = heapBytes;
   if (!compareFds.empty())
     return compare(*module, options);
+  if (checkRaces)
+    return check(*module, options);
   FailureOr<std::vector<RankChecks>> checks = interpret(*module, options);
   return failed(checks) ? 1 : summarize(*checks);
 }

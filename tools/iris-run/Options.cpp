@@ -141,6 +141,27 @@ static Value seed(std::optional<uint64_t> &target) {
       }};
 }
 
+/// `--check` and `--schedules`; the interpreter makes the check.
+static Status checkCheck(const Options &options) {
+  if (options.check && options.compare)
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "--check executes the program in the interpreter "
+                          "alone; expected no --compare");
+  if (options.check && options.device.kind != rt::DeviceKind::host)
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "--check executes the program in the interpreter; "
+                          "expected no --device");
+  if (!options.check && options.numSchedules)
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "--schedules is of a check; expected --check");
+  if (options.numSchedules &&
+      (*options.numSchedules < 1 || *options.numSchedules > 1000000))
+    return rt::makeStatus(
+        StatusCode::invalidArgument, "--schedules=%llu; expected 1 to 1000000",
+        static_cast<unsigned long long>(*options.numSchedules));
+  return {};
+}
+
 /// Options of devices mean nothing to the interpreter.
 static Status checkReference(const Options &options) {
   const char *wrong = options.threads            ? "--ranks=threads"
@@ -194,6 +215,12 @@ static CommandLine describe(Options &options) {
               "how far floats of a type may be from the reference, such as "
               "f32=1e-5: T times the larger of 1 and the expected magnitude "
               "(default: 0, equal bits or both NaN)");
+  line.flag({"--check"}, options.check,
+            "look for data races and deadlocks: the interpreter executes the "
+            ".mlir program in several orders and reports accesses that no "
+            "synchronization orders; the program needs no checks");
+  line.option("--schedules", "N", seed(options.numSchedules),
+              "of --check: the orders to try (default 10)");
   line.option("--schedule-seed", "N", seed(options.scheduleSeed),
               "reference only: determines the order in which programs take "
               "steps (default 0)");
@@ -255,8 +282,11 @@ rt::Expected<Options> iris::run::parseOptions(int argc, char **argv) {
       !options.version && !options.printTarget)
     return rt::makeStatus(StatusCode::invalidArgument,
                           "no program; see --help");
-  if (!options.help && !options.version)
+  if (!options.help && !options.version) {
+    IRISRT_RETURN_IF_ERROR(checkCheck(options));
+    options.reference |= options.check;
     IRISRT_RETURN_IF_ERROR(checkReference(options));
+  }
   if (options.debug && options.device.kind != rt::DeviceKind::host)
     return rt::makeStatus(
         StatusCode::invalidArgument,

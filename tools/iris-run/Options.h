@@ -19,6 +19,10 @@ struct Options {
   bool reference = false;
   /// The interpreter executes the program as well, and buffers are compared.
   bool compare = false;
+  /// The interpreter looks for data races and deadlocks.
+  bool check = false;
+  /// Of a check: the orders to try.
+  std::optional<uint64_t> numSchedules;
   /// Of a comparison: "f32=1e-5,...".
   std::string tolerances;
   /// Determines the order in which the interpreter takes steps.

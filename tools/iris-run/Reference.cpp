@@ -14,7 +14,9 @@ using namespace iris::run;
 using rt::StatusCode;
 
 static const char *optionOf(const Options &options) {
-  return options.compare ? "--compare=reference" : "--device=reference";
+  return options.check     ? "--check"
+         : options.compare ? "--compare=reference"
+                           : "--device=reference";
 }
 
 /// The path of iris-interpret.
@@ -53,6 +55,10 @@ static rt::Status becomeInterpreter(const Options &options,
     words.push_back("--schedule-seed=" + std::to_string(*options.scheduleSeed));
   if (options.heapBytes != 0)
     words.push_back("--heap=" + std::to_string(options.heapBytes));
+  if (options.check)
+    words.push_back("--check");
+  if (options.numSchedules)
+    words.push_back("--schedules=" + std::to_string(*options.numSchedules));
   words.insert(words.end(), more.begin(), more.end());
   words.insert(words.end(), {"--", options.program});
   std::vector<char *> argv;

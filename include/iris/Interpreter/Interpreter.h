@@ -48,6 +48,8 @@ struct InterpreterOptions {
   uint64_t seed = 0;
   /// Bytes of a rank's symmetric heap.
   uint64_t heapBytes = uint64_t(1) << 30;
+  /// Whether accesses that no synchronization orders are errors (data races).
+  bool checkRaces = false;
   /// Called at every `iris.sync` and at the end of `@main`; failure ends the
   /// run. May be null.
   std::function<LogicalResult(const SyncSnapshot &)> atSync;
@@ -63,8 +65,8 @@ struct RankChecks {
 
 /// Executes `@main` on all ranks. Returns the checks of each. An error of the
 /// program (poison that is used, an access out of bounds, a read of memory that
-/// was not written, a deadlock, an op that the interpreter does not execute) is
-/// a diagnostic at the op, and failure.
+/// was not written, a deadlock, a data race if they are checked, an op that the
+/// interpreter does not execute) is a diagnostic at the op, and failure.
 FailureOr<std::vector<RankChecks>> interpret(ModuleOp module,
                                              const InterpreterOptions &options);
 

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Races.cpp - Accesses that nothing orders ---------------------------===//
+#include "Races.h"
+
+#include "Machine.h"
+
+using namespace mlir;
+using namespace mlir::iris;
+using namespace mlir::iris::interp;
+
+void VectorClock::join(const VectorClock &other) {
+  if (other.steps.size() > steps.size())
+    steps.resize(other.steps.size(), 0);
+  for (auto [mine, theirs] : llvm::zip(steps, other.steps))
+    mine = std::max(mine, theirs);
+}
+
+//===----------------------------------------------------------------------===//
+// Programs and streams
+//===----------------------------------------------------------------------===//
+
+uint32_t Races::numberOf(unsigned rank, int64_t block) {
+  auto [found, isNew] = numbers.try_emplace({rank, block}, numbers.size());
+  if (isNew)
+    lastSteps.push_back(0);
+  return found->second;
+}
+
+void Races::advance(Thread &thread) {
+  thread.clock.set(thread.number, ++thread.step);
+}
+
+void Races::startMain(Program &main) {
+  Thread &thread = main.thread;
+  thread.number = numberOf(main.rank, -1);
+  thread.clock.set(thread.number, thread.step);
+}
+
+VectorClock Races::enqueue(Program &main) {
+  VectorClock clock = main.thread.clock;
+  advance(main.thread);
+  return clock;
+}
+
+void Races::startProgram(Program &program, const VectorClock &launch) {
+  Thread &thread = program.thread;
+  thread.number = numberOf(program.rank, program.linearBlock());
+  names.resize(std::max<size_t>(names.size(), thread.number + 1));
+  names[thread.number] = "rank " + std::to_string(program.rank) +
+                         ", program (" + std::to_string(program.block[0]) +
+                         ", " + std::to_string(program.block[1]) + ", " +
+                         std::to_string(program.block[2]) + ")";
+  thread.step = lastSteps[thread.number] + 1;
+  thread.clock = streams[program.rank];
+  thread.clock.join(launch);
+  thread.clock.set(thread.number, thread.step);
+}
+
+void Races::endProgram(Program &program) {
+  lastSteps[program.thread.number] = program.thread.step;
+  streams[program.rank].join(program.thread.clock);
+}
+
+void Races::runCollective(ArrayRef<unsigned> members,
+                          ArrayRef<const VectorClock *> calls) {
+  VectorClock all;
+  for (unsigned member : members)
+    all.join(streams[member]);
+  for (const VectorClock *call : calls)
+    all.join(*call);
+  for (unsigned member : members)
+    streams[member] = all;
+}
+
+void Races::arriveAtSync(Program &main) {
+  meeting.join(main.thread.clock);
+  meeting.join(streams[main.rank]);
+  met = meeting;
+}
+
+void Races::leaveSync(Program &main) {
+  main.thread.clock.join(met);
+  advance(main.thread);
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+/// Whether `scope` of a thread takes another one in.
+static bool includes(Scope scope, uint32_t thread, unsigned rank,
+                     uint32_t otherThread, unsigned otherRank) {
+  switch (scope) {
+  case Scope::Block:
+    return thread == otherThread;
+  case Scope::Gpu:
+    return rank == otherRank;
+  case Scope::Sys:
+    return true;
+  }
+  llvm_unreachable("unknown scope");
+}
+
+/// Whether each of two accesses may be made while the other one is.
+static bool mayMeet(const Shadow::Access &a, const Shadow::Access &b) {
+  return a.kind.what != AccessClass::Plain && a.kind.what == b.kind.what &&
+         includes(a.kind.scope, a.thread, a.rank, b.thread, b.rank) &&
+         includes(b.kind.scope, b.thread, b.rank, a.thread, a.rank);
+}
+
+/// Takes out the accesses that come before `by`.
+static void forget(SmallVectorImpl<Shadow::Access> &accesses,
+                   const VectorClock &by) {
+  llvm::erase_if(accesses, [&](const Shadow::Access &access) {
+    return by.covers(access.thread, access.step);
+  });
+}
+
+/// Makes a cell of each byte.
+static void refine(Shadow::Page &page) {
+  std::vector<Shadow::Cell> bytes;
+  bytes.reserve(Shadow::Page::bytes);
+  for (const Shadow::Cell &cell : page.cells)
+    bytes.insert(bytes.end(), page.grain, cell);
+  page.cells = std::move(bytes);
+  page.grain = 1;
+}
+
+void Races::report(Program &program, bool writes, const Shadow::Access &earlier,
+                   bool wrote) {
+  program.failed = true;
+  auto describe = [&](const Shadow::Access &access) {
+    std::string text = names[access.thread];
+    if (auto kernel = access.op->getParentOfType<gpu::GPUFuncOp>())
+      text += " of @" + kernel.getName().str();
+    return text;
+  };
+  auto scopeText = [](AccessKind kind) {
+    return kind.what == AccessClass::Plain || kind.scope == Scope::Sys
+               ? std::string()
+               : " at scope " + stringifyScope(kind.scope).str();
+  };
+  InFlightDiagnostic diagnostic = world.report(
+      program.current(),
+      Twine(writes ? "writes " : "reads ") + Twine(numBytes) +
+          " bytes at byte " + Twine(firstByte) + " of allocation " +
+          Twine(accessed->number) + " on rank " + Twine(accessed->rank) +
+          scopeText(program.thread.kind) +
+          "; nothing orders it with another access");
+  diagnostic.attachNote() << "in " << program.describe();
+  diagnostic.attachNote(earlier.op->getLoc())
+      << describe(earlier) << (wrote ? " writes" : " reads") << " them here: '"
+      << earlier.op->getName() << "'" << scopeText(earlier.kind);
+}
+
+bool Races::record(Program &program, Shadow::Cell &cell,
+                   const Shadow::Access &mine, bool writes) {
+  const VectorClock &clock = program.thread.clock;
+  auto racesWith = [&](const Shadow::Access &other) {
+    return !clock.covers(other.thread, other.step) && !mayMeet(other, mine);
+  };
+  if (auto *found = llvm::find_if(cell.writes, racesWith);
+      found != cell.writes.end()) {
+    report(program, writes, *found, /*wrote=*/true);
+    return false;
+  }
+  if (!writes) {
+    llvm::erase_if(cell.reads, [&](const Shadow::Access &other) {
+      return other.thread == mine.thread && other.kind.what == mine.kind.what;
+    });
+    cell.reads.push_back(mine);
+    return true;
+  }
+  if (auto *found = llvm::find_if(cell.reads, racesWith);
+      found != cell.reads.end()) {
+    report(program, writes, *found, /*wrote=*/false);
+    return false;
+  }
+  forget(cell.writes, clock);
+  forget(cell.reads, clock);
+  cell.writes.push_back(mine);
+  return true;
+}
+
+void Races::access(Program &program, Allocation::Copy &copy, int64_t byte,
+                   int64_t bytes, bool writes) {
+  if (copy.number < 0 || program.isMain)
+    return; // its own memory, or a collective
+  Thread &thread = program.thread;
+  if (!copy.shadow)
+    copy.shadow = std::make_shared<Shadow>();
+  if (thread.kind.what == AccessClass::Plain)
+    thread.accessed = true;
+  accessed = &copy;
+  firstByte = byte;
+  numBytes = bytes;
+  const Shadow::Access mine = {thread.number, thread.step, thread.kind,
+                               program.rank, program.current()};
+  for (int64_t at = byte; at < byte + bytes;) {
+    std::unique_ptr<Shadow::Page> &page =
+        copy.shadow->pages[at / Shadow::Page::bytes];
+    if (!page)
+      page = std::make_unique<Shadow::Page>();
+    if (at % page->grain != 0 || (byte + bytes) % page->grain != 0)
+      refine(*page);
+    if (!record(program, page->cells[at % Shadow::Page::bytes / page->grain],
+                mine, writes))
+      return;
+    at += page->grain;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Synchronization
+//===----------------------------------------------------------------------===//
+
+static bool releases(MemSemantic sem) {
+  return sem == MemSemantic::Release || sem == MemSemantic::AcqRel;
+}
+static bool acquires(MemSemantic sem) {
+  return sem == MemSemantic::Acquire || sem == MemSemantic::AcqRel;
+}
+
+void Races::release(Program &program, Allocation::Copy &copy, int64_t byte,
+                    MemSemantic sem, Scope scope, bool modifies,
+                    bool isSignal) {
+  if (copy.number < 0)
+    return;
+  if (!copy.shadow)
+    copy.shadow = std::make_shared<Shadow>();
+  Thread &thread = program.thread;
+  std::vector<Release> &published = copy.shadow->releases[byte];
+  // A read-modify-write leaves the releases before it in force.
+  if (!modifies)
+    published.clear();
+  if (!releases(sem)) {
+    if (thread.fence)
+      published.push_back(*thread.fence);
+    return;
+  }
+  const bool continues = isSignal && !thread.accessed;
+  Release release = {thread.clock, scope, thread.number, program.rank};
+  if (continues)
+    release.clock = thread.lastSignal.clock;
+  published.push_back(release);
+  // Its own access comes after what it releases.
+  advance(thread);
+  if (isSignal) {
+    thread.lastSignal = std::move(release);
+    thread.accessed = false;
+  }
+}
+
+static bool isVisible(const Release &release, const Program &program,
+                      Scope scope) {
+  const uint32_t thread = program.thread.number;
+  return includes(release.scope, release.thread, release.rank, thread,
+                  program.rank) &&
+         includes(scope, thread, program.rank, release.thread, release.rank);
+}
+
+void Races::acquire(Program &program, Allocation::Copy &copy, int64_t byte,
+                    MemSemantic sem, Scope scope) {
+  Thread &thread = program.thread;
+  thread.accessed = true;
+  if (!copy.shadow)
+    return;
+  for (const Release &release : copy.shadow->releases[byte]) {
+    if (!acquires(sem))
+      thread.seen.push_back(release);
+    else if (isVisible(release, program, scope))
+      thread.clock.join(release.clock);
+  }
+}
+
+void Races::fence(Program &program, MemSemantic sem, Scope scope) {
+  Thread &thread = program.thread;
+  thread.accessed = true;
+  if (acquires(sem)) {
+    for (const Release &release : thread.seen)
+      if (isVisible(release, program, scope))
+        thread.clock.join(release.clock);
+    thread.seen.clear();
+  }
+  if (releases(sem)) {
+    thread.fence = {thread.clock, scope, thread.number, program.rank};
+    advance(thread);
+  }
+}
+
+void Races::arrive(Program &program, VectorClock &others) {
+  others.join(program.thread.clock);
+  advance(program.thread);
+}
+
+void Races::leave(Program &program, const VectorClock &others) {
+  program.thread.clock.join(others);
+  program.thread.accessed = true;
+}

@@ -22,6 +22,12 @@ namespace iris::nccl::api {
 #include "iris-nccl/device_functions.inc"
 #undef IRIS_NCCL_DEVICE_FUNCTION
 
+/// Makes the id of a communicator whose ranks are on one node, whatever
+/// IRIS_NODE_ADDRESS says. libiris_rt knows this library by the function
+/// (internode/NcclLibrary.h), and takes it for ranks on the host as an engine
+/// between nodes, which must not have nodes of its own.
+ncclResult_t getLocalUniqueId(ncclUniqueId *id);
+
 } // namespace iris::nccl::api
 
 #endif // IRIS_NCCL_API_H

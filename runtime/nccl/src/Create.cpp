@@ -127,25 +127,33 @@ static ncclResult_t initRank(const char *function, ncclComm_t *out,
   return create(function, out, *options);
 }
 
+/// \param host the address of this machine for ranks on others; empty: all are
+///   on this one
+static Status makeUniqueId(ncclUniqueId *id, const std::string &host) {
+  IRISRT_RETURN_IF_ERROR(checkPointer(id, "uniqueId"));
+  IdContents contents;
+  IRISRT_ASSIGN_OR_RETURN(contents.secret, Secret::make());
+  if (!host.empty()) {
+    IRISRT_ASSIGN_OR_RETURN(contents.address, Job::reserveAddress(host));
+  }
+  IRISRT_ASSIGN_OR_RETURN(*id, makeId(contents));
+  return Status::success();
+}
+
 ncclResult_t api::ncclGetUniqueId(ncclUniqueId *id) {
   const char *function = "ncclGetUniqueId";
   Expected<const RealLibrary *> real = RealLibrary::find();
   if (!real.ok())
     return finish(function, real.status());
+  const std::string &host = Env::get().nodeAddress();
   // Either library can create communicators from it.
   if (*real)
     return (*real)->ncclGetUniqueId(id);
-  auto make = [&]() -> Status {
-    IRISRT_RETURN_IF_ERROR(checkPointer(id, "uniqueId"));
-    IdContents contents;
-    IRISRT_ASSIGN_OR_RETURN(contents.secret, Secret::make());
-    if (const std::string &host = Env::get().nodeAddress(); !host.empty()) {
-      IRISRT_ASSIGN_OR_RETURN(contents.address, Job::reserveAddress(host));
-    }
-    IRISRT_ASSIGN_OR_RETURN(*id, makeId(contents));
-    return Status::success();
-  };
-  return finish(function, make());
+  return finish(function, makeUniqueId(id, host));
+}
+
+ncclResult_t api::getLocalUniqueId(ncclUniqueId *id) {
+  return finish("irisNcclGetLocalUniqueId", makeUniqueId(id, ""));
 }
 
 ncclResult_t api::ncclCommInitRank(ncclComm_t *comm, int nranks,

@@ -28,7 +28,7 @@ static ncclComm_t commOf(Arguments... arguments) {
 /// The real library's function.
 template <typename Function>
 static Expected<Function> realFunction(const char *name,
-                                       Function RealLibrary::*function) {
+                                       Function NcclLibrary::*function) {
   IRISRT_ASSIGN_OR_RETURN(const RealLibrary *real, RealLibrary::find());
   if (!real)
     return Status(StatusCode::failedPrecondition,
@@ -92,6 +92,9 @@ const char *ncclGetLastError(ncclComm_t comm) {
 }
 const char *pncclGetLastError(ncclComm_t comm) {
   return ncclGetLastError(comm);
+}
+ncclResult_t irisNcclGetLocalUniqueId(ncclUniqueId *id) {
+  return api::getLocalUniqueId(id);
 }
 /// NCCL forgets here what it read of the environment; Iris reads it once.
 void ncclResetDebugInit(void) {}

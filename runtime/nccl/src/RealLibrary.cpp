@@ -7,56 +7,18 @@
 #include "core/Log.h"
 
 #include <atomic>
-#include <dlfcn.h>
 
 using namespace iris::nccl;
 using namespace iris::rt;
 
-namespace {
-/// A function, and where its address goes.
-struct Slot {
-  const char *name;
-  void **address;
-};
-} // namespace
-
 Expected<RealLibrary> RealLibrary::open(const std::string &path) {
-  // Its own functions come before those of this library, which have the same
-  // names. It is never closed: it may have threads.
-  void *handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-  if (!handle) {
-    const char *why = ::dlerror();
-    return makeStatus(StatusCode::unavailable,
-                      "cannot open IRIS_NCCL_LIBRARY '%s': %s", path.c_str(),
-                      why ? why : "unknown error");
-  }
   RealLibrary library;
-  const Slot slots[] = {
-#define IRIS_NCCL_FUNCTION(name, parameters, arguments)                        \
-  {#name, reinterpret_cast<void **>(&library.name)},
-#include "iris-nccl/functions.inc"
-#undef IRIS_NCCL_FUNCTION
-#define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \
-  {#name, reinterpret_cast<void **>(&library.name)},
-#include "iris-nccl/device_functions.inc"
-#undef IRIS_NCCL_DEVICE_FUNCTION
-      {"ncclGetLastError",
-       reinterpret_cast<void **>(&library.ncclGetLastError)},
-  };
-  for (const Slot &slot : slots)
-    *slot.address = ::dlsym(handle, slot.name);
-  if (library.ncclGetUniqueId == &::ncclGetUniqueId)
+  IRISRT_ASSIGN_OR_RETURN(static_cast<NcclLibrary &>(library),
+                          NcclLibrary::open("IRIS_NCCL_LIBRARY", path));
+  if (library.isIris())
     return makeStatus(StatusCode::invalidArgument,
                       "IRIS_NCCL_LIBRARY '%s' is this library; expected NCCL "
                       "or RCCL",
-                      path.c_str());
-  if (!library.ncclGetVersion || !library.ncclGetUniqueId ||
-      !library.ncclCommInitRankConfig || !library.ncclCommInitAll ||
-      !library.ncclGetLastError || !library.ncclGroupStart ||
-      !library.ncclGroupEnd)
-    return makeStatus(StatusCode::unavailable,
-                      "IRIS_NCCL_LIBRARY '%s' lacks functions of NCCL 2.14; "
-                      "expected a newer NCCL or RCCL",
                       path.c_str());
   return library;
 }

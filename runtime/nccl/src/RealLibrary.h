@@ -7,16 +7,14 @@
 #ifndef IRIS_NCCL_REALLIBRARY_H
 #define IRIS_NCCL_REALLIBRARY_H
 
-#include "iris-nccl/nccl.h"
-#include "iris-nccl/nccl_device.h"
-#include "iris/rt/Status.h"
+#include "internode/NcclLibrary.h"
 
 #include <string>
 
 namespace iris::nccl {
 
-/// The functions of the real library; null where it has none.
-class RealLibrary {
+/// The functions of the real library.
+class RealLibrary : public rt::NcclLibrary {
 public:
   /// The library of IRIS_NCCL_LIBRARY, opened at the first call.
   /// \return the library; null if the variable names none
@@ -35,16 +33,6 @@ public:
                       const char *why) const;
   ncclResult_t createAll(ncclComm_t *comms, int ndev, const int *devices,
                          const char *why) const;
-
-#define IRIS_NCCL_FUNCTION(name, parameters, arguments)                        \
-  ncclResult_t(*name) parameters = nullptr;
-#include "iris-nccl/functions.inc"
-#undef IRIS_NCCL_FUNCTION
-#define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \
-  result(*name) parameters = nullptr;
-#include "iris-nccl/device_functions.inc"
-#undef IRIS_NCCL_DEVICE_FUNCTION
-  const char *(*ncclGetLastError)(ncclComm_t comm) = nullptr;
 
 private:
   static rt::Expected<RealLibrary> open(const std::string &path);

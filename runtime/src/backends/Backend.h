@@ -243,6 +243,18 @@ public:
   /// A number that no other stream of the process has or had; none if the
   /// driver does not tell, or if the handle is another stream on each thread.
   virtual std::optional<uint64_t> streamId(StreamHandle stream) = 0;
+  /// The driver's handle of a stream, for libraries that enqueue work; the
+  /// opposite of adoptStream. On the host, only streams of createHostStream
+  /// have one; `unavailable` for the others.
+  virtual Expected<void *> nativeStream(StreamHandle stream) = 0;
+  /// Prepares a thread of the runtime that calls this object or other
+  /// libraries: the device is current from then on, and calls do not break
+  /// captures of the program's threads.
+  virtual Status useThread() { return Status::success(); }
+  /// Calls a function with the device current on the calling thread.
+  virtual Status callOnDevice(const std::function<Status()> &function) {
+    return function();
+  }
   /// Waits for the stream's work, then destroys it; `timeout` if the work does
   /// not end within the limit. Afterwards the memory and code that it may use
   /// stay allocated: functions that free or unmap memory or unload a module

@@ -12,6 +12,16 @@ static double transferUs(double bytes, double bandwidthGBs) {
   return bytes / (bandwidthGBs * 1e3);
 }
 
+InterNodeModel InterNodeModel::ofGpus() {
+  InterNodeModel model;
+  model.latencyUs = 15;
+  model.bandwidthGBs = 45;
+  model.nodeBandwidthGBs = 150;
+  model.sliceUs = 15;
+  model.minSliceBytes = 1 << 20;
+  return model;
+}
+
 double InterNodeModel::sendUs(uint64_t bytes, uint32_t messages) const {
   return latencyUs + messages * transferUs(double(bytes), bandwidthGBs);
 }

@@ -47,11 +47,12 @@ JobCommunicator::create(Job &job, World &world, Communicator &node,
 }
 
 Status JobCommunicator::Impl::checkArguments() const {
-  if (world.deviceKind() != DeviceKind::host)
-    return makeStatus(StatusCode::failedPrecondition,
-                      "collectives between nodes are served on the host; the "
-                      "ranks run on device '%s'",
-                      deviceName(world.device()).c_str());
+  if (world.deviceKind() != DeviceKind::host && !onStreams)
+    return makeStatus(
+        StatusCode::failedPrecondition,
+        "%s moves memory of the host between nodes; the ranks run "
+        "on device '%s'; pass the world to InterNode::connect",
+        engine.name().c_str(), deviceName(world.device()).c_str());
   if (world.numRanks() != map.sizeOf(myNode) || world.rank() != myLocal)
     return makeStatus(StatusCode::invalidArgument,
                       "the world has rank %u of %u; expected rank %u of %u, "
@@ -108,19 +109,25 @@ Status JobCommunicator::Impl::open() {
   IRISRT_RETURN_IF_ERROR(checkArguments());
   IRISRT_RETURN_IF_ERROR(compareOptions());
   IRISRT_ASSIGN_OR_RETURN(staging, world.allocate(options.stagingBytes));
-  IRISRT_ASSIGN_OR_RETURN(transfers,
-                          world.createStream(/*isHighPriority=*/true));
+  IRISRT_RETURN_IF_ERROR(transfers.open());
   IRISRT_ASSIGN_OR_RETURN(forked, world.createEvent(/*isTimed=*/false));
   for (Event &event : joined) {
     IRISRT_ASSIGN_OR_RETURN(event, world.createEvent(/*isTimed=*/false));
   }
   watched = std::make_shared<Watched>();
   watched->world = &world;
-  job.onFailure([watched = watched](const Status &status) {
+  job.onFailure([watched = watched, weak = std::weak_ptr<NcclEngine>(
+                                        onStreams)](const Status &status) {
+    if (std::shared_ptr<NcclEngine> aborted = weak.lock())
+      NcclEngine::abort(aborted);
     std::lock_guard<std::mutex> lock(watched->mutex);
     if (watched->world)
       watched->world->fail(status);
   });
+  if (onStreams && map.numNodes() > 1) {
+    IRISRT_ASSIGN_OR_RETURN(watcher,
+                            OsThread::start([this] { watchEngine(); }));
+  }
   return Status::success();
 }
 
@@ -130,15 +137,16 @@ Status JobCommunicator::Impl::close() {
     if (status.ok())
       status = std::move(next);
   };
-  if (transfers.id != 0) {
+  endWatch();
+  if (transfers.isOpen()) {
     // Pending transfers use this object. After a failure they end by
     // themselves.
     keep(poll());
     if (status.ok())
-      keep(world.synchronize(transfers));
+      keep(world.synchronize(transfers.stream()));
     if (!status.ok())
       fail(status);
-    keep(world.destroyStream(std::exchange(transfers, {})));
+    keep(transfers.close());
   }
   if (watched) {
     job.onFailure(nullptr);
@@ -166,6 +174,8 @@ void JobCommunicator::fail(const Status &status) { impl_->fail(status); }
 void JobCommunicator::Impl::fail(const Status &status) {
   world.fail(status);
   job.fail(status);
+  if (onStreams)
+    NcclEngine::abort(onStreams);
 }
 
 Status JobCommunicator::Impl::poll() {
@@ -175,8 +185,11 @@ Status JobCommunicator::Impl::poll() {
     return status;
   }
   status = world.poll();
+  if (status.ok() && onStreams)
+    status = pollEngine();
   if (status.ok())
     return status;
+  world.fail(status);
   if (status.code() == StatusCode::aborted) {
     Deadline deadline(jobFailureLimit);
     while (job.failure().ok() && !deadline.passed())
@@ -184,6 +197,8 @@ Status JobCommunicator::Impl::poll() {
   }
   if (job.failure().ok())
     job.fail(status);
+  if (onStreams)
+    NcclEngine::abort(onStreams);
   return job.failure();
 }
 
@@ -218,8 +233,15 @@ Status JobCommunicator::Impl::start(const Call &call,
                                     const CheckedCall &checked) {
   if (Env::get().checkCollectives())
     IRISRT_RETURN_IF_ERROR(compareCalls(call, checked));
-  if (reduces(call.op))
+  const bool isWhole = isEngineCall(call, checked);
+  if (reduces(call.op) && !isWhole &&
+      !(call.op == Op::allReduce && engineReduces(call)))
     IRISRT_RETURN_IF_ERROR(loadCombine(call));
+  const Enqueuing enqueuing(*this, {call.stream});
+  if (isWhole)
+    return runOnEngine(call.stream, [&](void *native) {
+      return enqueueEngineCall(call, native);
+    });
   switch (call.op) {
   case Op::allReduce:
     return allReduce(call);
@@ -318,9 +340,9 @@ Status JobCommunicator::Impl::runSlices(const Slices &slices, Stream stream,
   for (uint64_t slice = 0; slice < numSlices; ++slice) {
     IRISRT_RETURN_IF_ERROR(run(steps.before, slice));
     IRISRT_RETURN_IF_ERROR(world.record(forked, stream));
-    IRISRT_RETURN_IF_ERROR(world.waitFor(forked, transfers));
+    IRISRT_RETURN_IF_ERROR(world.waitFor(forked, transfers.stream()));
     IRISRT_RETURN_IF_ERROR(run(steps.transfer, slice));
-    IRISRT_RETURN_IF_ERROR(world.record(joined[slice % 2], transfers));
+    IRISRT_RETURN_IF_ERROR(world.record(joined[slice % 2], transfers.stream()));
     IRISRT_RETURN_IF_ERROR(run(steps.beside, slice));
     if (slice > 0)
       IRISRT_RETURN_IF_ERROR(end(slice - 1));
@@ -346,8 +368,14 @@ void JobCommunicator::Impl::addRecv(Transfers &list, uint32_t peer, uint64_t to,
 }
 
 Status JobCommunicator::Impl::transfer(std::vector<Transfers> lists) {
+  if (onStreams) {
+    for (const Transfers &list : lists)
+      if (!list.empty())
+        IRISRT_RETURN_IF_ERROR(engine.enqueue(list, transfers.stream()));
+    return Status::success();
+  }
   return world.callOnHost([this, lists = std::move(lists)] { exchange(lists); },
-                          transfers);
+                          transfers.stream());
 }
 
 void JobCommunicator::Impl::exchange(const std::vector<Transfers> &lists) {
@@ -408,5 +436,5 @@ Status JobCommunicator::Impl::combine(const Call &call, uint64_t in,
        makeMemrefArg(combine.element, out, {size}, false),
        makeScalarArg(IRISRT_ELT_INDEX, map.numNodes()),
        makeScalarArg(IRISRT_ELT_INDEX, map.numRanks())},
-      transfers);
+      transfers.stream());
 }

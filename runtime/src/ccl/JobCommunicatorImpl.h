@@ -5,13 +5,19 @@
 
 #include "ccl/CheckCall.h"
 #include "ccl/NodeMap.h"
+#include "core/OsThread.h"
+#include "internode/EngineStream.h"
+#include "internode/InterNodeAccess.h"
 #include "iris/ccl/JobCommunicator.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace iris::ccl {
 
@@ -31,7 +37,8 @@ struct JobCommunicator::Impl {
        rt::InterNode &engine, const JobCommunicatorOptions &options)
       : job(job), world(world), node(node), engine(engine), options(options),
         map(job), me(job.rank()), myNode(map.nodeOf(me)),
-        myLocal(map.localOf(me)) {}
+        myLocal(map.localOf(me)),
+        onStreams(rt::InterNodeAccess::onStreams(engine)), transfers(world) {}
 
   rt::Status open();
   rt::Status checkArguments() const;
@@ -44,7 +51,39 @@ struct JobCommunicator::Impl {
   rt::Status start(const Call &call, const CheckedCall &checked);
   rt::Status compareCalls(const Call &call, const CheckedCall &checked);
   rt::Status poll();
+  /// An error of the engine, or of its time limit.
+  rt::Status pollEngine();
+  /// Looks for such errors while work is pending, on a thread of its own.
+  void watchEngine();
+  void endWatch();
+  /// Work of the engine on streams is enqueued while this exists; it is
+  /// watched, unless it is captured.
+  class Enqueuing {
+  public:
+    Enqueuing(Impl &impl, const std::vector<rt::Stream> &streams);
+    Enqueuing(const Enqueuing &) = delete;
+    ~Enqueuing();
+
+  private:
+    Impl &impl_;
+    bool isWatched_ = false;
+  };
   void fail(const rt::Status &status);
+
+  // Collectives of the engine (JobEngine.cpp).
+  bool hasOneRankPerNode() const { return map.mostRanks() == 1; }
+  /// Whether the engine's reduction among ranks has the results of combine().
+  bool engineReduces(const Call &call) const;
+  /// Enqueues out = the reduction of the rail's inputs, on the stream of
+  /// transfers.
+  rt::Status reduceOnRail(const Call &call, uint64_t in, uint64_t out,
+                          uint64_t count);
+  /// Whether the engine serves the whole call.
+  bool isEngineCall(const Call &call, const CheckedCall &checked) const;
+  rt::Status enqueueEngineCall(const Call &call, void *native);
+  rt::Status
+  runOnEngine(rt::Stream stream,
+              const std::function<rt::Status(void *native)> &enqueue);
 
   // The operations (JobReductions.cpp, JobMoves.cpp, JobRooted.cpp,
   // JobExchanges.cpp).
@@ -93,7 +132,7 @@ struct JobCommunicator::Impl {
   /// of the same list run at the same time, the lists one after another.
   using Transfers = std::vector<rt::InterNode::Transfer>;
   rt::Status transfer(std::vector<Transfers> lists);
-  /// Runs them, on the thread of that stream.
+  /// Runs them on the thread of that stream, by an engine on the host.
   void exchange(const std::vector<Transfers> &lists);
   static void addSend(Transfers &list, uint32_t peer, uint64_t from,
                       uint64_t bytes);
@@ -129,6 +168,8 @@ struct JobCommunicator::Impl {
   const JobCommunicatorOptions options;
   const NodeMap map;
   const uint32_t me, myNode, myLocal;
+  /// The engine, if it enqueues transfers on streams; else null.
+  const std::shared_ptr<rt::NcclEngine> onStreams;
 
   /// Of the job's failure, which may come while this object ends.
   struct Watched {
@@ -138,7 +179,18 @@ struct JobCommunicator::Impl {
   std::shared_ptr<Watched> watched;
 
   uint64_t staging = 0; ///< on the heap
-  rt::Stream transfers;
+  rt::EngineStream transfers;
+  /// Of an engine on streams, for which nothing waits with a limit.
+  struct Watch {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool isEnded = false;
+    /// Calls that enqueue; they may wait for peers.
+    uint32_t calls = 0;
+    /// When work was last enqueued, if it may not be complete.
+    std::optional<std::chrono::steady_clock::time_point> pendingSince;
+  } watch;
+  rt::OsThread watcher;
   rt::Event forked;
   std::array<rt::Event, 2> joined;
   std::map<std::string, rt::Kernel> kernels;

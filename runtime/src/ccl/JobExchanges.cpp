@@ -104,12 +104,20 @@ JobCommunicator::Impl::exchangeAll(const std::vector<Call> &calls,
     else
       addRecv(list, call.root, reinterpret_cast<uint64_t>(call.out), bytes);
   }
+  const Enqueuing enqueuing(*this, streams);
+  // No other work of the engine is on another stream, with which it could wait
+  // for itself.
+  if (onStreams && hasOneRankPerNode() && streams.size() == 1 && !list.empty())
+    return runOnEngine(streams[0], [&](void *native) -> Status {
+      IRISRT_RETURN_IF_ERROR(onStreams->transfer(list, native));
+      return beside ? beside() : Status::success();
+    });
   for (Stream stream : streams) {
     IRISRT_RETURN_IF_ERROR(world.record(forked, stream));
-    IRISRT_RETURN_IF_ERROR(world.waitFor(forked, transfers));
+    IRISRT_RETURN_IF_ERROR(world.waitFor(forked, transfers.stream()));
   }
   IRISRT_RETURN_IF_ERROR(transfer({list}));
-  IRISRT_RETURN_IF_ERROR(world.record(joined[0], transfers));
+  IRISRT_RETURN_IF_ERROR(world.record(joined[0], transfers.stream()));
   if (beside)
     IRISRT_RETURN_IF_ERROR(beside());
   for (Stream stream : streams)

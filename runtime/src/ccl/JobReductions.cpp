@@ -48,6 +48,8 @@ Status JobCommunicator::Impl::exchangePiece(const Call &call, uint64_t stage,
                                             uint64_t out, uint64_t count) {
   const uint64_t width = dtypeBytes(call.dtype);
   const uint64_t piece = pieceAt(call, stage, count);
+  if (engineReduces(call))
+    return reduceOnRail(call, piece, out, count);
   auto forPeers = [&](auto each) {
     for (uint32_t peer = 0; peer < map.numNodes(); ++peer)
       if (peer != myNode)
@@ -75,7 +77,7 @@ Status JobCommunicator::Impl::exchangePiece(const Call &call, uint64_t stage,
   });
   IRISRT_RETURN_IF_ERROR(world.copyOnDevice(
       stage + myNode * mine, piece + chunks.offsetOf(myNode) * width, mine,
-      transfers));
+      transfers.stream()));
   IRISRT_RETURN_IF_ERROR(transfer({first}));
   IRISRT_RETURN_IF_ERROR(combine(call, stage, result, chunks.sizeOf(myNode)));
   return transfer({second});

@@ -228,7 +228,9 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         "off: libiris_nccl passes every call to IRIS_NCCL_LIBRARY.", false},
        set<&Env::ncclIsOff_, parseOff>},
       {{"IRIS_NCCL_LIBRARY", "absolute path", "none",
-        "The NCCL or RCCL that serves what libiris_nccl does not.", true},
+        "The NCCL or RCCL that serves what libiris_nccl does not; with "
+        "IRIS_NODE_ADDRESS the engine between nodes.",
+        true},
        set<&Env::ncclLibrary_, parseAbsolutePath>},
       {{"IRIS_NCCL_DEVICE", "host, hip or cuda",
         "the first of cuda, hip and host with a device",
@@ -262,8 +264,10 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         false},
        set<&Env::nodeAddress_, parsePath>},
       {{"IRIS_INTERNODE_LIBRARY", "absolute path",
-        "libiris_ucx.so beside the library",
-        "The library that moves bytes between nodes.", true},
+        "on the host libiris_ucx.so beside the library; on GPUs "
+        "IRIS_NCCL_LIBRARY, else libnccl.so.2 or librccl.so.1 of the system",
+        "The library that moves bytes between nodes; on GPUs NCCL or RCCL.",
+        true},
        set<&Env::interNodeLibrary_, parseAbsolutePath>},
       {{"IRIS_RANK", "number", launcher, "This rank.", false}},
       {{"IRIS_WORLD_SIZE", "number", launcher, "Ranks of the world.", false}},

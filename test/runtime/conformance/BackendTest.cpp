@@ -364,6 +364,11 @@ TEST_P(BackendConformance, HostStreamsAreAdopted) {
   ASSERT_VALUE(StreamHandle adopted, backend->adoptStream(native));
   ASSERT_VALUE(StreamHandle again, backend->adoptStream(native));
   EXPECT_TRUE(adopted == again);
+  ASSERT_VALUE(void *known, backend->nativeStream(adopted));
+  EXPECT_EQ(known, native);
+  ASSERT_VALUE(StreamHandle own, backend->createStream());
+  EXPECT_EQ(backend->nativeStream(own).status().code(),
+            StatusCode::unavailable);
   ASSERT_VALUE(StreamHandle theirs, other->adoptStream(native));
   ASSERT_VALUE(uint64_t a, backend->allocate(4096));
   ASSERT_VALUE(uint64_t b, backend->allocate(4096));

@@ -284,6 +284,9 @@ TEST_P(AdoptedStream, RunsWorkAndStaysTheCallers) {
   auto again = backend->adoptStream(native);
   ASSERT_OK(again);
   EXPECT_TRUE(*stream == *again);
+  auto known = backend->nativeStream(*stream);
+  ASSERT_OK(known);
+  EXPECT_EQ(*known, native);
   EXPECT_OK(launch(*stream, 7));
   while (!isIdle(native))
     std::this_thread::yield();

@@ -135,6 +135,7 @@ CHECK((Stream, Event, unsigned), cuStreamWaitEvent);
 CHECK((Stream, Address, uint32_t, unsigned), cuStreamWaitValue32);
 CHECK((Stream, void (*)(void *), void *), cuLaunchHostFunc);
 CHECK((Stream, int *), cuStreamIsCapturing);
+CHECK((int *), cuThreadExchangeStreamCaptureMode);
 CHECK((Event *, unsigned), cuEventCreate);
 CHECK((Event), cuEventDestroy);
 CHECK((Event, Stream), cuEventRecord);

@@ -114,6 +114,7 @@ CHECK((Stream, Event, unsigned), hipStreamWaitEvent);
 CHECK((Stream, Address, uint32_t, unsigned, uint32_t), hipStreamWaitValue32);
 CHECK((Stream, Device *), hipStreamGetDevice);
 CHECK((Stream, int *), hipStreamIsCapturing);
+CHECK((int *), hipThreadExchangeStreamCaptureMode);
 CHECK((Stream, int *, unsigned long long *), hipStreamGetCaptureInfo);
 CHECK((int *), hipGetDevice);
 CHECK((Event *, unsigned), hipEventCreateWithFlags);

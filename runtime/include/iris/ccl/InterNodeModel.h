@@ -32,6 +32,9 @@ struct InterNodeModel {
   /// The smallest slice that is worth a launch.
   uint64_t minSliceBytes = 16 << 10;
 
+  /// \return a model of GPUs with a network card of 400 Gbit/s each
+  static InterNodeModel ofGpus();
+
   /// Estimates messages that one rank sends at the same time.
   /// \param bytes the size of each
   /// \param messages their number

@@ -4,9 +4,9 @@
 // Collective operations among all ranks of a job, which are on several nodes.
 //
 //   auto job = iris::rt::Job::create();
-//   auto world = iris::rt::World::create(...);           //
-//   (*job)->nodeLaunch() auto node = iris::ccl::Communicator::create(**world);
-//   auto engine = iris::rt::InterNode::connect(**job);
+//   auto world = iris::rt::World::create(...);    // with (*job)->nodeLaunch()
+//   auto node = iris::ccl::Communicator::create(**world);
+//   auto engine = iris::rt::InterNode::connect(**job, **world);
 //   auto all = iris::ccl::JobCommunicator::create(**job, **world, **node,
 //                                                 **engine);
 //   (*all)->run(call);
@@ -27,7 +27,12 @@
 // After an error other than that of an argument, the job and the world have
 // failed, on all ranks.
 //
-// The ranks must run on the host, whose memory the engine reaches.
+// An engine on streams (InterNode.h) reduces among the ranks of rails by its
+// own collectives where their results are those of the kernels: `sum` and
+// `prod`, and `min` and `max` of integers, of types that NCCL has other than
+// f8. Where each node has one rank,
+// calls run by its collectives alone, on the caller's stream. The limit of its
+// transfers is checked on a thread, but not in replays of graphs.
 //
 // \retval invalidArgument an argument is invalid, as in Communicator.h
 // \retval failedPrecondition the communicator was destroyed, a kernel is
@@ -69,7 +74,8 @@ public:
   /// \return the communicator; the arguments must outlive it
   /// \retval invalidArgument the world or the communicator is not one of the
   ///   node's ranks, or an option is invalid
-  /// \retval failedPrecondition the ranks run on GPUs, or their options differ
+  /// \retval failedPrecondition the ranks run on GPUs, whose memory the engine
+  ///   does not reach, or their options differ
   static rt::Expected<std::unique_ptr<JobCommunicator>>
   create(rt::Job &job, rt::World &world, Communicator &node,
          rt::InterNode &engine, const JobCommunicatorOptions &options = {});

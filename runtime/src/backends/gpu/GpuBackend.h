@@ -83,6 +83,9 @@ public:
   Expected<StreamHandle> createStream(bool isHighPriority) override;
   Expected<StreamHandle> adoptStream(void *native) override;
   Status forgetStream(StreamHandle stream) override;
+  Expected<void *> nativeStream(StreamHandle stream) override;
+  Status useThread() override;
+  Status callOnDevice(const std::function<Status()> &function) override;
   Expected<bool> isCapturing(StreamHandle stream) override;
   std::optional<uint64_t> streamId(StreamHandle stream) override;
   using Backend::destroyStream;

@@ -10,6 +10,8 @@ using namespace iris::rt::gpu;
 
 /// CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, hipErrorStreamCaptureImplicit.
 static constexpr Result errorCaptureImplicit = 906;
+/// CU_STREAM_CAPTURE_MODE_RELAXED, hipStreamCaptureModeRelaxed.
+static constexpr int captureModeRelaxed = 2;
 
 //===----------------------------------------------------------------------===//
 // Streams of the back end
@@ -199,6 +201,28 @@ Status GpuBackend::forgetStream(StreamHandle stream) {
   stuck_.erase(stream.value);
   recentStreams_.remove(stream.value);
   return Status::success();
+}
+
+Expected<void *> GpuBackend::nativeStream(StreamHandle stream) {
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  return static_cast<void *>(driverStream(stream));
+}
+
+Status GpuBackend::useThread() {
+  int mode = captureModeRelaxed;
+  if (api_->threadCaptureMode)
+    IRISRT_RETURN_IF_ERROR(
+        api_->check(api_->threadCaptureMode(&mode),
+                    "let a thread disturb no captures of other threads"));
+  return api_->check(api_->setContext ? api_->setContext(context_)
+                                      : api_->setDevice(options_.index),
+                     "make the device current on this thread");
+}
+
+Status GpuBackend::callOnDevice(const std::function<Status()> &function) {
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  return function();
 }
 
 bool GpuBackend::isAdopted(StreamHandle stream) const {

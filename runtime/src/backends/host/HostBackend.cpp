@@ -137,6 +137,16 @@ Status HostBackend::forgetStream(StreamHandle stream) {
   return Status::success();
 }
 
+Expected<void *> HostBackend::nativeStream(StreamHandle stream) {
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
+                          findStream(stream));
+  if (!isAdopted(stream))
+    return Status(StatusCode::unavailable,
+                  "the stream belongs to its world; expected one of "
+                  "createHostStream");
+  return static_cast<void *>(found.get());
+}
+
 Expected<bool> HostBackend::isCapturing(StreamHandle stream) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
                           findStream(stream));

@@ -64,6 +64,7 @@ public:
   Expected<StreamHandle> createStream(bool isHighPriority) override;
   Expected<StreamHandle> adoptStream(void *native) override;
   Status forgetStream(StreamHandle stream) override;
+  Expected<void *> nativeStream(StreamHandle stream) override;
   Expected<bool> isCapturing(StreamHandle stream) override;
   std::optional<uint64_t> streamId(StreamHandle stream) override;
   using Backend::destroyStream;

@@ -16,7 +16,7 @@ static constexpr uint64_t guardBytes = 64;
 static constexpr uint8_t guard = 0xcd;
 
 //===----------------------------------------------------------------------===//
-// Worlds and buffers
+// Worlds and data
 //===----------------------------------------------------------------------===//
 
 WorldOptions iris::rt::test::worldOptions(DeviceKind kind,
@@ -31,26 +31,6 @@ WorldOptions iris::rt::test::worldOptions(DeviceKind kind,
   options.waitLimit = kind == DeviceKind::host ? 60 : 20;
   options.collectiveLimit = 250;
   return options;
-}
-
-Expected<Buffers> Buffers::create(World &world, uint64_t bytes) {
-  Buffers buffers;
-  IRISRT_ASSIGN_OR_RETURN(buffers.in, world.allocate(bytes));
-  IRISRT_ASSIGN_OR_RETURN(buffers.out, world.allocate(bytes));
-  IRISRT_ASSIGN_OR_RETURN(
-      buffers.backend,
-      createBackend(world.deviceKind(),
-                    deviceIndexOf(world.deviceKind(), world.rank())));
-  IRISRT_ASSIGN_OR_RETURN(buffers.ordinaryIn, buffers.backend->allocate(bytes));
-  IRISRT_ASSIGN_OR_RETURN(buffers.ordinaryOut,
-                          buffers.backend->allocate(bytes));
-  return std::move(buffers);
-}
-
-Buffers::~Buffers() {
-  for (uint64_t address : {ordinaryIn, ordinaryOut})
-    if (backend && address != 0)
-      backend->free(address).ignore("a destructor cannot report errors");
 }
 
 std::vector<uint8_t> iris::rt::test::inputOf(const Problem &p, uint32_t me) {

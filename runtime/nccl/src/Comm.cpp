@@ -96,12 +96,7 @@ static Status enablePeerAccess(World &world, const std::string &job) {
 
 /// The ranks of one node have a world, whose groups are limited. All ranks
 /// return the same.
-static Status checkNodes(const Job &job, const DeviceSpec &device) {
-  if (job.numNodes() > 1 && device.kind != DeviceKind::host)
-    return makeStatus(StatusCode::failedPrecondition,
-                      "the communicator's ranks are on %u nodes and on device "
-                      "'%s'; Iris serves several nodes on the host",
-                      job.numNodes(), deviceName(device).c_str());
+static Status checkNodes(const Job &job) {
   for (uint32_t node = 0; node < job.numNodes(); ++node)
     if (job.ranksOf(node).size() > IRISRT_MAX_GROUP)
       return makeStatus(StatusCode::failedPrecondition,
@@ -120,7 +115,7 @@ static Expected<std::unique_ptr<Job>> meet(const WorldOptions &world) {
   options.collectiveLimit = world.collectiveLimit;
   options.cancelled = world.cancelled;
   IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Job> job, Job::create(options));
-  Status status = checkNodes(*job, world.device);
+  Status status = checkNodes(*job);
   if (!status.ok()) {
     job->destroy().ignore("the communicator fails in any case");
     return status;

@@ -91,8 +91,9 @@ static Expected<IdContents> readIds(const ncclUniqueId *ids, int count,
   IdContents contents;
   std::string jobs;
   for (int i = 0; i < count; ++i) {
-    Expected<IdContents> next =
-        real ? IdContents{hashId(ids[i]), ""} : readId(ids[i]);
+    Expected<IdContents> next = readId(ids[i]);
+    if (real && next.status().code() == StatusCode::invalidArgument)
+      next = IdContents{hashId(ids[i]), "", /*isForeign=*/true};
     if (!next.ok())
       return next.status();
     if (i == 0)
@@ -119,7 +120,8 @@ static ncclResult_t initRank(const char *function, ncclComm_t *out,
   if (!contents.ok())
     return reject(function, contents.status());
   Expected<CommOptions> options = optionsFor(numRanks, rank, config, *contents);
-  if (*real && options.status().code() == StatusCode::failedPrecondition)
+  if (*real && contents->isForeign &&
+      options.status().code() == StatusCode::failedPrecondition)
     return (*real)->create(out, numRanks, rank, numIds, ids, config,
                            options.status().message().c_str());
   if (!options.ok())
@@ -146,8 +148,9 @@ ncclResult_t api::ncclGetUniqueId(ncclUniqueId *id) {
   if (!real.ok())
     return finish(function, real.status());
   const std::string &host = Env::get().nodeAddress();
-  // Either library can create communicators from it.
-  if (*real)
+  // Either library can create communicators from it. Where Iris serves several
+  // nodes, the other one is the engine between them.
+  if (*real && host.empty())
     return (*real)->ncclGetUniqueId(id);
   return finish(function, makeUniqueId(id, host));
 }

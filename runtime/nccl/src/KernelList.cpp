@@ -38,10 +38,8 @@ Expected<KernelList> iris::nccl::listKernels(const std::string &target,
       for (ReduceOp reduction : calls.reductions) {
         IRISRT_RETURN_IF_ERROR(add(op, type, reduction));
         // Of ranks on several nodes.
-        if (device == DeviceKind::host) {
-          const CombineKernel combine = CombineKernel::of(type, reduction);
-          kernels[combine.name] = combine.source;
-        }
+        const CombineKernel combine = CombineKernel::of(type, reduction);
+        kernels[combine.name] = combine.source;
         // Sums may have factors, which the input is multiplied by before.
         if (reduction == ReduceOp::sum) {
           const ScalingKernel scaling = ScalingKernel::of(type);

@@ -38,6 +38,9 @@ struct IdContents {
   /// Where rank 0 listens, "host:port"; empty: all ranks are processes of this
   /// user on this machine.
   std::string address;
+  /// Whether another library made the id, which can create communicators from
+  /// it.
+  bool isForeign = false;
 };
 
 /// Makes an id.

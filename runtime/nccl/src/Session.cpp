@@ -46,9 +46,11 @@ Status Session::join(const WorldOptions &given) {
     return Status::success();
   InterNodeOptions transfers;
   transfers.limit = given.collectiveLimit;
-  IRISRT_ASSIGN_OR_RETURN(engine, InterNode::connect(*job, transfers));
+  IRISRT_ASSIGN_OR_RETURN(engine, InterNode::connect(*job, *world, transfers));
   ccl::JobCommunicatorOptions nodes;
   nodes.cache = cache;
+  if (world->deviceKind() != DeviceKind::host)
+    nodes.model = ccl::InterNodeModel::ofGpus();
   IRISRT_ASSIGN_OR_RETURN(
       between,
       ccl::JobCommunicator::create(*job, *world, *collectives, *engine, nodes));

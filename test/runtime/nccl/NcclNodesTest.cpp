@@ -9,16 +9,19 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
+#include <functional>
+#include <type_traits>
 #include <unistd.h>
 
 using namespace iris::rt;
 using namespace iris::rt::test;
 
-/// Creates a communicator; the reason if that fails.
-static std::string create(const LaunchInfo &launch, const std::string &node,
-                          const char *address,
-                          SharedValue<ncclUniqueId> &shared,
-                          const char *device = "host") {
+/// Creates a communicator and runs `use`; the reason if that fails.
+static std::string
+create(const LaunchInfo &launch, const std::string &node, const char *address,
+       SharedValue<ncclUniqueId> &shared, const char *device = "host",
+       const std::function<std::string(ncclComm_t)> &use = {}) {
   // The environment is read at the first call.
   ::setenv("IRIS_NCCL_DEVICE", device, 1);
   ::setenv("IRIS_NODE", node.c_str(), 1);
@@ -41,6 +44,9 @@ static std::string create(const LaunchInfo &launch, const std::string &node,
       count != static_cast<int>(launch.numRanks) ||
       rank != static_cast<int>(launch.rank))
     return "another rank";
+  const std::string wrong = use ? use(comm) : "";
+  if (!wrong.empty())
+    return wrong;
   return ncclCommDestroy(comm) == ncclSuccess ? "" : ncclGetLastError(nullptr);
 }
 
@@ -81,24 +87,101 @@ TEST(NcclNodes, ANodeHasAtMostEightRanks) {
   EXPECT_EQ("", failures(runProcesses(10, body)));
 }
 
-/// With the fake driver in ctest, if there is no GPU.
-TEST(NcclNodes, GpusOfSeveralNodesAreInvalidUsage) {
+static bool isWithoutGpu(const std::string &text) {
+  return text.find("unavailable: ") != std::string::npos &&
+         text.find("engine between nodes") == std::string::npos;
+}
+
+/// Creates communicators of GPUs on two nodes; the reason of each rank. Skipped
+/// without a GPU and without the fake driver, which ctest provides.
+static std::vector<std::string> onGpus(const char *library,
+                                       const std::string &nodes) {
   SharedValue<ncclUniqueId> id;
   auto body = [&](const LaunchInfo &launch) -> std::string {
-    const std::string text =
-        create(launch, launch.rank < 2 ? "a" : "b", "127.0.0.1", id, "cuda");
-    if (text.find("failed precondition: the communicator's ranks are on 2 "
-                  "nodes and on device 'cuda'") != std::string::npos ||
-        text.find("unavailable: ") != std::string::npos)
-      return text;
-    return "another error: " + text;
+    if (library)
+      ::setenv("IRIS_INTERNODE_LIBRARY", library, 1);
+    return create(launch, nodes.substr(launch.rank, 1), "127.0.0.1", id,
+                  "cuda");
   };
-  for (const RankEnd &end : runProcesses(3, body)) {
-    if (end.text.find("unavailable: ") != std::string::npos)
+  std::vector<std::string> texts;
+  for (const RankEnd &end :
+       runProcesses(static_cast<uint32_t>(nodes.size()), body))
+    texts.push_back(end.exited ? end.text : "killed");
+  return texts;
+}
+
+TEST(NcclNodes, GpusOfSeveralNodesNeedNccl) {
+  // This library has NCCL's name in this process.
+  for (auto [library, reason] :
+       {std::pair<const char *, const char *>(
+            nullptr, "is libiris_nccl; expected NCCL, whose absolute path "
+                     "IRIS_INTERNODE_LIBRARY names"),
+        {"/nowhere/libnccl.so.2", "install NCCL, or name it in"},
+        {"/lib/x86_64-linux-gnu/libm.so.6", "lacks functions of NCCL 2.14"}})
+    for (const std::string &text : onGpus(library, "aab")) {
+      if (isWithoutGpu(text))
+        GTEST_SKIP() << text;
+      EXPECT_NE(text.find(reason), std::string::npos) << text;
+    }
+}
+
+/// A stream of the first device, which is current from then on.
+static cudaStream_t streamOfDriver() {
+  void *driver = ::dlopen("libcuda.so.1", RTLD_NOW);
+  auto find = [&](auto &function, const char *name) {
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(
+        ::dlsym(driver, name));
+  };
+  int (*retain)(void **, int), (*setCurrent)(void *),
+      (*create)(cudaStream_t *, unsigned);
+  find(retain, "cuDevicePrimaryCtxRetain");
+  find(setCurrent, "cuCtxSetCurrent");
+  find(create, "cuStreamCreate");
+  void *context = nullptr;
+  cudaStream_t stream = nullptr;
+  if (retain(&context, 0) != 0 || setCurrent(context) != 0 ||
+      create(&stream, /*non-blocking*/ 1) != 0)
+    return nullptr;
+  return stream;
+}
+
+/// With a library for NCCL that does nothing, which the variable names.
+static void useNcclBetweenNodes(const char *variable) {
+  SharedValue<ncclUniqueId> id;
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    ::setenv(variable, IRIS_TEST_FAKE_NCCL, 1);
+    return create(launch, launch.rank == 0 ? "a" : "b", "127.0.0.1", id, "cuda",
+                  [](ncclComm_t comm) -> std::string {
+                    void *fake = ::dlopen(IRIS_TEST_FAKE_NCCL, RTLD_NOW);
+                    auto calls = reinterpret_cast<decltype(&ncclGetLastError)>(
+                        ::dlsym(fake, "ncclGetLastError"));
+                    char bytes[64];
+                    if (ncclAllReduce(bytes, bytes + 32, 8, ncclFloat32,
+                                      ncclSum, comm,
+                                      streamOfDriver()) != ncclSuccess)
+                      return ncclGetLastError(nullptr);
+                    const std::string text = calls(nullptr);
+                    for (const char *expected :
+                         {"ncclCommInitRank ncclGroupStart ncclSend ncclRecv "
+                          "ncclGroupEnd ",
+                          " ncclAllReduce "})
+                      if (text.find(expected) == std::string::npos)
+                        return "other calls: " + text;
+                    return "";
+                  });
+  };
+  for (const RankEnd &end : runProcesses(2, body)) {
+    if (isWithoutGpu(end.text))
       GTEST_SKIP() << end.text;
-    EXPECT_EQ(end.text.find("another error"), std::string::npos) << end.text;
-    EXPECT_TRUE(end.exited);
+    EXPECT_EQ("", end.text) << variable;
   }
+}
+
+/// Its own communicators are no calls of the program's.
+TEST(NcclNodes, GpusOfSeveralNodesUseNccl) {
+  useNcclBetweenNodes("IRIS_INTERNODE_LIBRARY");
+  if (!IsSkipped())
+    useNcclBetweenNodes("IRIS_NCCL_LIBRARY");
 }
 
 TEST(NcclNodes, AddressesOfOtherMachinesAreRefused) {

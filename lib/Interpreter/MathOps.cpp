@@ -3,12 +3,17 @@
 //
 // Functions are correctly rounded. They are computed by the C library in 113
 // bits of mantissa, with an error of a few units in the last place (ulp) there.
-// The result is rounded to 100 bits, and then to the op's type. That is the
-// correct rounding unless the exact value is within 2^-99 of the middle of two
-// neighbours, relatively, but not that middle: the first rounding turns a value
-// that is computed next to a middle into the middle. No argument of f16, bf16
-// or f32 comes that close: a function of one argument of 24 bits is expected to
-// come within about 2^-(24+32), one of two arguments within 2^-(24+64).
+// Of f16, bf16 and f32 the result is rounded to 100 bits, and then to the op's
+// type. That is the correct rounding unless the exact value is within 2^-99 of
+// the middle of two neighbours, relatively, but not that middle: the first
+// rounding turns a value that is computed next to a middle into the middle. No
+// argument of these types comes that close: a function of one argument of 24
+// bits is expected to come within about 2^-(24+32), one of two arguments within
+// 2^-(24+64).
+//
+// Roots of f64 come within 2^-108 of a middle, such as that of the largest
+// number, but are never a middle: they are rounded from all 113 bits. The error
+// there is 1/2 ulp for sqrt, and less than 2 for 1 / sqrt, which is 2^-111.
 #include "Machine.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -63,7 +68,8 @@ static Element fromQuad(Kind type, Quad quad) {
   uint64_t words[2];
   std::memcpy(words, &quad, sizeof(quad));
   APInt bits(128, words);
-  if (!APFloat(APFloat::IEEEquad(), bits).isFinite())
+  bool isWide = type.semantics == &APFloat::IEEEdouble();
+  if (isWide || !APFloat(APFloat::IEEEquad(), bits).isFinite())
     return fromFloat(type, APFloat(APFloat::IEEEquad(), bits));
   // 12 bits less of mantissa; a carry goes into the exponent, as it should.
   constexpr unsigned dropped = 12;

@@ -4,7 +4,7 @@
 // 60 digits).
 //
 // RUN: iris-run --device=reference -n 1 %s | FileCheck %s
-// CHECK: 1 rank on reference: all 19 checks passed
+// CHECK: 1 rank on reference: all 23 checks passed
 
 gpu.module @kernels {
   gpu.func @k(%ctx: !iris.ctx) kernel {
@@ -47,6 +47,22 @@ gpu.module @kernels {
     %sqrt = math.sqrt %two : f32
     %sqrt.want = arith.constant 0x3FB504F3 : f32
     iris.expect_eq %sqrt, %sqrt.want, "sqrt" : f32
+    // The roots of 2^1024 (1 - 2^-53), of 1 - 2^-53 and of 1 + 2^-52 are next to
+    // the middle of two numbers of f64; so is the inverse root of 1 - 2^-52.
+    %largest = arith.constant 0x7FEFFFFFFFFFFFFF : f64
+    %sqrt.largest = math.sqrt %largest : f64
+    %sqrt.largest.want = arith.constant 0x5FEFFFFFFFFFFFFF : f64
+    iris.expect_eq %sqrt.largest, %sqrt.largest.want, "sqrt of 2^1024" : f64
+    %below = arith.constant 0x3FEFFFFFFFFFFFFF : f64
+    %sqrt.below = math.sqrt %below : f64
+    iris.expect_eq %sqrt.below, %below, "sqrt below 1" : f64
+    %above = arith.constant 0x3FF0000000000001 : f64
+    %sqrt.above = math.sqrt %above : f64
+    %one64 = arith.constant 1.0 : f64
+    iris.expect_eq %sqrt.above, %one64, "sqrt above 1" : f64
+    %below2 = arith.constant 0x3FEFFFFFFFFFFFFE : f64
+    %rsqrt.below = math.rsqrt %below2 : f64
+    iris.expect_eq %rsqrt.below, %above, "rsqrt below 1" : f64
     // 4097^2 = 2^24 + 8193: the middle of two neighbours goes to the even one.
     %odd = arith.constant 4097.0 : f32
     %square = math.powf %odd, %two : f32

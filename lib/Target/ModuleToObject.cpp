@@ -146,6 +146,22 @@ LogicalResult ModuleToObject::guarded(StringRef what,
 // Translation
 //===----------------------------------------------------------------------===//
 
+/// What the code of `modules` needs beyond the target's features: the first
+/// version of PTX, of CUDA 12.4, in which `mma.sync` multiplies f8. On chips
+/// with WGMMA few kernels do, and drivers need not be that new for the others.
+static StringRef getAdditionalFeatures(ArrayRef<Operation *> modules) {
+  auto multipliesFloat8 = [](LLVM::CallIntrinsicOp op) {
+    StringRef name = op.getIntrin();
+    bool isMma = name.starts_with("llvm.nvvm.mma.m16n8k32.") &&
+                 (name.contains(".e4m3") || name.contains(".e5m2"));
+    return isMma ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  bool isNewer = llvm::any_of(modules, [&](Operation *module) {
+    return module->walk(multipliesFloat8).wasInterrupted();
+  });
+  return isNewer ? ",+ptx84" : "";
+}
+
 LogicalResult ModuleToObject::createTargetMachine() {
   initializeBackend(target.kind);
   llvm::Triple triple(target.triple);
@@ -163,8 +179,9 @@ LogicalResult ModuleToObject::createTargetMachine() {
   // The comments in assembly contain register counts, scratch and occupancy.
   targetOptions.MCOptions.AsmVerbose = true;
   machine.reset(backend->createTargetMachine(
-      triple, target.chip, target.features, targetOptions, llvm::Reloc::PIC_,
-      /*CM=*/std::nullopt, level));
+      triple, target.chip,
+      (target.features + getAdditionalFeatures(modules)).str(), targetOptions,
+      llvm::Reloc::PIC_, /*CM=*/std::nullopt, level));
   if (!machine)
     return emitError(loc) << "cannot compile for " << target.name
                           << ": LLVM has no code generator for it";

@@ -96,6 +96,7 @@ class Case:
     init: bool = False
     yields: str = ""  # "a" or "ab": other buffers in odd blocks
     tf32: bool = False
+    reduces: bool = False  # k, of a tile
 
     def __post_init__(self):
         self.sizes = self.sizes or self.tile
@@ -161,6 +162,16 @@ class Kernel:
         lines = [f"  gpu.func @{self.name}({', '.join(parameters)})",
                  f"      kernel attributes {{iris.num_warps = {case.warps}"
                  " : i32} {", "    %z = arith.constant 0 : index"]
+        k = "%k"
+        if case.reduces:
+            type_ = "tensor<32xi32>"
+            lines += ["    %k32 = arith.index_cast %k : index to i32",
+                      f"    %all = tensor.splat %k32 : {type_}",
+                      f"    %range = tile.range dim 0 : {type_}",
+                      f"    %tile = arith.addi %all, %range : {type_}",
+                      f"    %min = tile.reduce min %tile dim 0 : {type_} -> i32",
+                      "    %from_tile = arith.index_cast %min : i32 to index"]
+            k = "%from_tile"
         init = region = named = ""
         if case.init:
             lines.append(f"    %init = tile.load %c[%i, %j] : {c} -> {tile}")
@@ -183,7 +194,7 @@ class Kernel:
                 if len(case.yields) == 2 else "") + f"""\
       tile.yield {', '.join(operands)} : {', '.join(types[:len(case.yields)])}
     }}"""
-        lines += [f"    %r = tile.matmul %a[%i, %z], %b[%z, %j] k(%k)"
+        lines += [f"    %r = tile.matmul %a[%i, %z], %b[%z, %j] k({k})"
                   f" block({case.block}){init}{named}{region}",
                   f"        : {types[0]}, {types[1]} -> {tile}",
                   f"    tile.store %r, %c[%i, %j] : {tile}, {c}",
@@ -355,6 +366,10 @@ def get_cases(chip):
     if chip.startswith("sm_"):
         for orders in ("kr", "rk"):
             cases.append(Case(kind="f32", tf32=True, orders=orders, k=64))
+    if chip == "sm_90a":
+        # Without producer warps, which do not know k: ptx.py has no WGMMA.
+        for case in cases:
+            case.reduces = True
     return cases
 
 

@@ -89,7 +89,7 @@ SCRIPTS = [
     # location.
     *(("matmul", "matmul.py", chip, chip, "")
       for chip in ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "sm_80",
-                   "sm_100a")),
+                   "sm_90a", "sm_100a")),
     # Random kernels: windows, layouts, reductions, transposes, exchanges; large
     # ones have many elements per thread.
     ("tiles", "tiles.py", "--seed=1 --count=28", "gfx942", ""),

@@ -14,6 +14,11 @@ def TileAssignMatmulLayoutsPass : Pass<"tile-assign-matmul-layouts"> {
     from the result take the same layout, so that an epilogue moves no data
     between threads unless the kernel pins another layout.
 
+    Where a target lowers matmuls in more than one way, it chooses here, for
+    each kernel, by an attribute of the kernel that `tile-lower-matmul` removes:
+    on chips with warpgroup instructions, `iris.without_producers` for a kernel
+    that cannot be split into producer and consumer warps.
+
     It is an error if the target has no instruction for a tile, a type or a
     number of waves.
 

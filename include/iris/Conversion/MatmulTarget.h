@@ -46,6 +46,10 @@ class MatmulTarget {
 public:
   virtual ~MatmulTarget();
 
+  /// Chooses how the matmuls of `function` are lowered, before they get
+  /// layouts. May set attributes of the function, which the other methods read.
+  virtual void prepareKernel(FunctionOpInterface function) const {}
+
   /// Returns the layout of the result in a program of `numWarps` waves, or
   /// reports an error if there is none.
   virtual FailureOr<tile::LinearAttr>

@@ -3,6 +3,7 @@
 
 #include "SpecializeWarps.h"
 
+#include "ProducerLeads.h"
 #include "iris/Analysis/AccessConflicts.h"
 #include "iris/Conversion/EmitHelpers.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
@@ -30,15 +31,13 @@ static Value makeStandIn(OpBuilder &builder, Location loc, Type type) {
       DenseElementsAttr::get(tile, builder.getZeroAttr(tile.getElementType())));
 }
 
-static bool holdsMatmul(Operation *op) {
-  return op->walk([](tile::MatmulOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
-}
-
 namespace {
 /// Processes a block backwards, so that users are removed first.
 class Slicer {
 public:
+  /// Why `slice` failed.
+  std::optional<ProducerMiss> miss;
+
   LogicalResult slice(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (!op.hasTrait<OpTrait::IsTerminator>() && failed(slice(&op)))
@@ -92,22 +91,20 @@ private:
             return failure();
       return success();
     }
-    return refuse(op, "the result of this operation");
+    return refuse(op, "an access other than memref.load");
   }
 
-  static LogicalResult refuse(Operation *op, StringRef what) {
-    return op->emitOpError("determines where a matmul reads, or whether it "
-                           "runs, with ")
-           << what
-           << ", which producer warps do not have on this target; expected "
-              "program numbers, arguments, loaded scalars and arithmetic on "
-              "them";
+  LogicalResult refuse(Operation *op, StringRef why) {
+    miss.emplace(op, why);
+    return failure();
   }
 };
 } // namespace
 
-LogicalResult mlir::iris::sliceForProducers(Block &block) {
-  return Slicer().slice(block);
+std::optional<ProducerMiss> mlir::iris::sliceForProducers(Block &block) {
+  Slicer slicer;
+  (void)slicer.slice(block);
+  return slicer.miss;
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,61 +112,13 @@ LogicalResult mlir::iris::sliceForProducers(Block &block) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Finds the scalar loads that producers repeat: those on which the address or
-/// the execution of a matmul depends.
-class LeadFinder {
-public:
-  explicit LeadFinder(FunctionOpInterface function) {
-    function->walk([&](Operation *op) {
-      if (holdsMatmul(op))
-        addOperands(op);
-    });
-    function->walk([&](tile::MatmulOp op) {
-      op.getBody().walk([&](Operation *inner) { addOperands(inner); });
-    });
-    while (!pending.empty())
-      visit(pending.pop_back_val());
-  }
-
-  llvm::SmallPtrSet<Operation *, 8> loads;
-
-private:
-  void add(Value value) {
-    if (!isTile(value.getType()) && seen.insert(value).second)
-      pending.push_back(value);
-  }
-  void addOperands(Operation *op) {
-    for (Value operand : op->getOperands())
-      add(operand);
-  }
-  void visit(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (!op)
-      op = cast<BlockArgument>(value).getOwner()->getParentOp();
-    if (isa<FunctionOpInterface, tile::MatmulOp>(op))
-      return;
-    if (isa<memref::LoadOp>(op))
-      loads.insert(op);
-    addOperands(op);
-    // Also the values that control flow yields, and all their operands.
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Operation &inner : block)
-          if (inner.hasTrait<OpTrait::IsTerminator>())
-            addOperands(&inner);
-  }
-
-  llvm::SmallDenseSet<Value> seen;
-  SmallVector<Value> pending;
-};
-
 /// Walks a kernel in program order, loops twice, and tracks whether the next
 /// matmul, or the next load on which a matmul depends, must be ordered after
 /// some earlier op.
 class ProducerFencePlacer {
 public:
   explicit ProducerFencePlacer(FunctionOpInterface function)
-      : leads(LeadFinder(function).loads) {
+      : leads(ProducerLeads(function).loads) {
     function->walk([&](tile::MatmulOp op) {
       read(op.getA());
       read(op.getB());

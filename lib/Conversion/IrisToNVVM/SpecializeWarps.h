@@ -13,15 +13,16 @@
 #ifndef IRIS_LIB_CONVERSION_IRISTONVVM_SPECIALIZEWARPS_H
 #define IRIS_LIB_CONVERSION_IRISTONVVM_SPECIALIZEWARPS_H
 
+#include "ProducerMiss.h"
 #include "iris/Dialect/Tile/IR/Tile.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::iris {
 
 /// Reduces `block`, a copy of a kernel's body, to the producers' slice. Matmuls
-/// remain, without users. Reports matmuls whose address depends on values that
-/// only consumers have.
-LogicalResult sliceForProducers(Block &block);
+/// remain, without users. Returns what producers cannot repeat, if there is
+/// any; then the block is unusable.
+std::optional<ProducerMiss> sliceForProducers(Block &block);
 
 /// Inserts an `iris.producer_fence` before a matmul of `function`, or a scalar
 /// load on which one depends, that may read what the program has written or

@@ -23,6 +23,7 @@
 
 #include "WgmmaMatmul.h"
 
+#include "MmaMatmul.h"
 #include "SpecializeWarps.h"
 #include "WgmmaLowering.h"
 #include "WidenStores.h"
@@ -264,8 +265,12 @@ LogicalResult WgmmaLowering::specializeWarps(Block &entry, Operation *firstOp) {
   b.setInsertionPointToStart(active.thenBlock());
   for (Operation &op : consumers->without_terminator())
     b.clone(op, mapping);
-  if (failed(sliceForProducers(*active.thenBlock())))
-    return failure();
+  if (auto miss = sliceForProducers(*active.thenBlock()))
+    return emitError(miss->loc)
+           << "'" << miss->name << "' op determines where a matmul reads, or "
+           << "whether it runs, with " << miss->why
+           << "; expected a kernel in which tile-assign-matmul-layouts has "
+              "found none";
 
   lowerProducerFences(active, /*isProducer=*/true);
   lowerProducerFences(specialized, /*isProducer=*/false);
@@ -335,13 +340,39 @@ Value mlir::iris::emitCount(ImplicitLocOpBuilder &b, Value k, int64_t size) {
 // The target
 //===----------------------------------------------------------------------===//
 
+/// Unit attribute of a kernel, from the assignment of layouts to the lowering
+/// of matmuls: it has no producer warps, and multiplies by `mma.sync`.
+static constexpr StringLiteral kWithoutProducersAttr = "iris.without_producers";
+
 namespace {
 class WgmmaMatmulTarget : public MatmulTarget {
 public:
-  explicit WgmmaMatmulTarget(const ChipInfo &chip) : chip(chip) {}
+  explicit WgmmaMatmulTarget(const ChipInfo &chip)
+      : chip(chip), withoutProducers(createMmaMatmulTarget(chip)) {}
+
+  void prepareKernel(FunctionOpInterface function) const override {
+    std::optional<ProducerMiss> miss = findProducerMiss(function);
+    if (!miss)
+      return;
+    LDBG() << function.getName() << " has no producer warps: " << miss->name
+           << " at " << miss->loc << ", " << miss->why;
+    function->setAttr(kWithoutProducersAttr,
+                      UnitAttr::get(function.getContext()));
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << "is multiplied by mma.sync, without producer warps: where it reads, "
+          "or whether it runs, depends on "
+       << miss->why << ", '" << miss->name << "' at " << miss->loc
+       << "; expected program numbers, arguments, loaded scalars and "
+          "arithmetic on them";
+    function->walk([&](tile::MatmulOp op) { remarkMissed(op, text); });
+  }
 
   FailureOr<tile::LinearAttr>
   getResultLayout(tile::MatmulOp op, unsigned numWarps) const override {
+    auto function = op->getParentOfType<FunctionOpInterface>();
+    if (function->hasAttr(kWithoutProducersAttr))
+      return withoutProducers->getResultLayout(op, numWarps);
     FailureOr<WgmmaPlan> plan = planWgmma(op, numWarps);
     if (failed(plan))
       return failure();
@@ -366,6 +397,8 @@ public:
   LogicalResult lowerKernel(FunctionOpInterface function,
                             const KernelInfo &kernel,
                             uint64_t scratchBytes) const override {
+    if (function->removeAttr(kWithoutProducersAttr))
+      return withoutProducers->lowerKernel(function, kernel, scratchBytes);
     return WgmmaLowering(function, kernel.numWarps, scratchBytes,
                          chip.maxSharedBytes)
         .run();
@@ -373,6 +406,7 @@ public:
 
 private:
   const ChipInfo &chip;
+  std::unique_ptr<MatmulTarget> withoutProducers;
 };
 } // namespace
 

@@ -27,6 +27,13 @@ struct TileAssignMatmulLayoutsPass
 
   void runOnOperation() override {
     std::unique_ptr<MatmulTarget> matmul = createMatmulTarget(target);
+    if (matmul)
+      getOperation()->walk([&](FunctionOpInterface function) {
+        if (function
+                ->walk([](tile::MatmulOp) { return WalkResult::interrupt(); })
+                .wasInterrupted())
+          matmul->prepareKernel(function);
+      });
     WalkResult walk = getOperation()->walk([&](tile::MatmulOp op) {
       if (!matmul) {
         (void)reportNoMatmulTarget(op, target);

@@ -32,18 +32,6 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  gpu.func @depends(%ctx: !iris.ctx, %a: memref<?x?xf16>, %n: memref<?xi32>, %i: i32, %k: index) kernel {
-    // expected-error @+1 {{determines where a matmul reads, or whether it runs, with the result of this operation, which producer warps do not have on this target}}
-    %next = iris.atomic_rmw add %ctx, %i, %n[%k] sem(relaxed) scope(gpu) : i32, memref<?xi32>
-    %at = arith.index_cast %next : i32 to index
-    %c = tile.matmul %a[%at, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<64x64xf32>
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
   gpu.func @threads(%a: memref<?x?xf16>, %k: index) kernel attributes {iris.num_warps = 32 : i32} {
     // expected-error @+1 {{is in a kernel of 32 warps; expected at most 28, which leaves 4 to load operand tiles, on this target}}
     %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<512x64xf32>

@@ -7,6 +7,7 @@
     program_fuzz.py print SEED NUMBER RANKS [--count=N]
     program_fuzz.py coverage [--seed=1] [--first=0] [--count=20] [--ranks=...]
     program_fuzz.py reduce SEED NUMBER RANKS [--device=host] [--output=FILE]
+    program_fuzz.py locate SEED NUMBER RANKS [--device=host]
     program_fuzz.py summary LOG ...
 
 `run` draws whole programs (program.py) and runs each with `iris-run
@@ -24,7 +25,8 @@ have each op and kind of op, and which ops of the language none of them has.
 
 The last line of `run` is the summary; the exit status is 1 if a program failed. With --log
 each result is a line of JSON, and what the log has is not run again by the same
-tools. `reduce` removes from a program all that it fails without, in the same way.
+tools. `reduce` removes from a program all that it fails without, in the same way;
+`locate` prints the first value of a kernel's digest that differs, after a few runs.
 
 Devices are those of iris-run: host, cuda, hip, emulated:CHIP.
 """
@@ -43,6 +45,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from campaign_log import append, read_log  # noqa: E402
 import coverage  # noqa: E402
+import locate  # noqa: E402
 from choices import Choices, reduce  # noqa: E402
 from program import Program  # noqa: E402
 
@@ -176,6 +179,21 @@ def reduce_program(options):
     return 0
 
 
+def locate_difference(options):
+    text, _ = draw(options.seed, options.number, options.ranks)
+    kind, message = run_text(text, options.ranks, options.device)
+    if kind != "difference":
+        print(f"{kind or 'the program does not differ'}: {message}")
+        return 1
+    print(message)
+
+    def differs(candidate):
+        found = run_text(candidate, options.ranks, options.device)[1]
+        return locate.place_of(found) == locate.place_of(message)
+    print("\n".join(locate.locate(text, message, differs)))
+    return 0
+
+
 def numbers(text):
     return [int(word) for word in text.split(",")]
 
@@ -205,15 +223,17 @@ def main():
     command.add_argument("--log", default="")
     command.add_argument("--minutes", type=float, default=1e6)
     command.add_argument("-j", dest="jobs", type=int, default=1)
-    for name in ("print", "reduce"):
+    for name in ("print", "reduce", "locate"):
         command = commands.add_parser(name)
         command.add_argument("seed", type=int)
         command.add_argument("number", type=int)
         command.add_argument("ranks", type=int)
         if name == "print":
             command.add_argument("--count", type=int, default=1)
-    command.add_argument("--device", default="host")
-    command.add_argument("--output", default="reduced.mlir")
+            continue
+        command.add_argument("--device", default="host")
+        if name == "reduce":
+            command.add_argument("--output", default="reduced.mlir")
     add_numbers(commands.add_parser("coverage"))
     command = commands.add_parser("summary")
     command.add_argument("logs", nargs="+")
@@ -222,6 +242,8 @@ def main():
         return run(options)
     if options.command == "reduce":
         return reduce_program(options)
+    if options.command == "locate":
+        return locate_difference(options)
     if options.command == "print":
         options.first, options.ranks = options.number, [options.ranks]
         print("// -----\n".join(drawn(options)), end="")

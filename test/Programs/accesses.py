@@ -46,7 +46,8 @@ class Accesses(Shapes):
         and often at one of them."""
         if self.choices.chance(40):
             return self.constant(self.choices.pick(
-                [0, extent - length, extent - length + 1, -1, 1 - length])).name
+                [0, extent - length, extent - length + 1, extent - length + 1, -1,
+                 1 - length])).name
         at = self.index(extent + 4)
         two = self.constant(2)
         return self.binary("arith.subi", at, two, False).name
@@ -123,7 +124,7 @@ class Accesses(Shapes):
         return self.define(f"memref.load {name}[{at}] : {type_}", (), buffer.element)
 
     def gathered(self):
-        remote = self.choices.chance(40)
+        remote = self.choices.chance(60)
         buffer, shape = self.source(remote=remote), self.shape
         if not buffer:
             return self.range()
@@ -439,7 +440,7 @@ class Accesses(Shapes):
         shape = ", ".join(map(str, self.shape))
         mask, other = self.mask(self.shape), self.other(out.element)
         op, where = ("get", f"from {self.rank()}") if self.shift is None else (
-            ("put", "to %peer") if self.choices.number(2) else
+            ("put", "to %peer") if self.choices.chance(30) else
             ("copy", f"from {self.rank()} to %peer"))
         self.add(f"iris.{op} %ctx, {buffer.name}[{at}], {out.name}"
                  f"[{self.own_rows()}] {where} shape [{shape}]{mask}{other} : "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arithmetic of random kernels: every op of `arith` and `math` on every type that it
 has, with a defined result."""
-from elements import (FLOAT8, FLOATS, INTS, MANTISSA, is_float, largest_below,
-                      power_of_two, specials, tile, width)
+from elements import (FLOAT8, FLOATS, INTS, MANTISSA, is_float, largest_below, near_ties,
+                      power_of_two, quiet_nan, specials, tile, whole_ties, width)
 from values import Value, Values
 
 WORDS = INTS + ["index"]
@@ -39,6 +39,11 @@ KINDS = ([(op, WORDS + ["i1"], "logic") for op in LOGIC] +
          [("select", WORDS + FLOATS + ["i1"], "choice")] +
          [(op, [op], "conversion") for op in CONVERSIONS] +
          [(op, ["i64", "index"], "of_words") for op in ["small", "small comparison"]])
+# Two factors whose product is in the middle of two numbers.
+FACTORS = {"f16": [("0x3C10", "0x3C20"), ("0xBC10", "0x3C20")],
+            "bf16": [("0x3F88", "0x3F88"), ("0x3F88", "0xBF88")]}
+# Of i32: signed and unsigned ones are far from each other.
+LIMITS = [str(-(1 << 31)), "-1", str((1 << 31) - 1)]
 DIALECT = {op: "math" for op in COUNTS + FLOAT_UNARY + CLASSES + ["copysign"]}
 
 
@@ -117,15 +122,19 @@ class Arithmetic(Values):
             narrow = self.balanced(["f16", "bf16"] + (["f32"] if wide == "f64" else []),
                                    op + wide)
             source, result = (narrow, wide) if op == "extf" else (wide, narrow)
-            return self.convert(f"arith.{op}", self.spiced(self.operand(source, shape)),
-                                result, True)
+            value = self.spiced(self.operand(source, shape))
+            if op == "truncf" and self.choices.chance(60):
+                value = self.mixed(value, near_ties(wide, MANTISSA[narrow]))
+            return self.convert(f"arith.{op}", value, result, True)
         if op in ("fptosi", "fptoui"):
             return self.to_integer(op, self.operand(self.balanced(FLOATS, op), shape),
                                    self.balanced(INTS, op), True)
         if op in ("sitofp", "uitofp"):
             pair = self.balanced([(i, f) for i in INTS for f in FLOATS], op)
-            return self.convert(f"arith.{op}", self.spiced(self.operand(pair[0], shape)),
-                                pair[1], True)
+            value = self.spiced(self.operand(pair[0], shape))
+            if width(pair[0]) > 16 and self.choices.chance(50):
+                value = self.mixed(value, whole_ties(pair[0], MANTISSA[pair[1]]))
+            return self.convert(f"arith.{op}", value, pair[1], True)
         if op == "float8":
             return self.float8(shape)
         element = self.choices.pick(FLOATS)
@@ -139,7 +148,7 @@ class Arithmetic(Values):
 
     def quiet(self, value):
         """A quiet NaN for every NaN."""
-        quiet = specials(value.element)[8]
+        quiet = quiet_nan(value.element)
         test = self.define(f"math.isnan {self.use(value)} : {value.type}", value.shape,
                            "i1", False)
         return self.select(test, self.constant(quiet, value.element, value.shape), value,
@@ -153,6 +162,9 @@ class Arithmetic(Values):
         name = self.new()
         if self.choices.chance(50):
             value = self.spiced(self.operand(source, shape))
+            if self.choices.chance(50):
+                bits = 2 if "E5" in small else 3
+                value = self.mixed(value, near_ties(source, bits))
             self.add(f"{name} = arith.truncf {self.use(value)} : {value.type} to {type_}")
         else:
             value = self.operand("i8", shape)
@@ -220,9 +232,17 @@ class Arithmetic(Values):
         """With a special value in some elements."""
         if value.element == "i1" or not self.choices.chance(30):
             return value
-        special = self.constant(self.choices.pick(specials(value.element)), value.element,
-                                value.shape)
+        return self.mixed(value, specials(value.element))
+
+    def mixed(self, value, literals):
+        """With one of the literals in some elements."""
+        special = self.constant(self.choices.pick(literals), value.element, value.shape)
         return self.select(self.operand("i1", value.shape), special, value)
+
+    def with_nan(self, value, percent):
+        if not is_float(value.element) or not self.choices.chance(percent):
+            return value
+        return self.mixed(value, [quiet_nan(value.element)])
 
     def right(self, left):
         return self.value(left.shape, left.element) if self.choices.chance(60) \
@@ -264,7 +284,8 @@ class Arithmetic(Values):
 
     def extremum(self, op, left):
         """Which zero of two it gives is not specified."""
-        value = self.binary(name_of(op), left, self.right(left), False)
+        left, right = self.with_nan(left, 30), self.with_nan(self.right(left), 30)
+        value = self.binary(name_of(op), left, right, False)
         zero = self.constant("0.0", left.element, left.shape)
         return self.binary("arith.addf", value, zero)
 
@@ -274,6 +295,14 @@ class Arithmetic(Values):
 
     def fma(self, op, left):
         right, third = self.right(left), self.right(left)
+        if left.element in FACTORS and self.choices.chance(60):
+            # A product in the middle of two numbers, and what decides between them.
+            test = self.operand("i1", left.shape)
+            literals = self.choices.pick(FACTORS[left.element]) + (
+                self.choices.pick(["0x0001", "0x8001"]),)
+            left, right, third = (
+                self.select(test, self.constant(literal, left.element, left.shape), value)
+                for literal, value in zip(literals, (left, right, third)))
         return self.define(f"math.{op} {self.use(left)}, {self.use(right)}, "
                            f"{self.use(third)} : {left.type}", left.shape, left.element)
 
@@ -293,24 +322,38 @@ class Arithmetic(Values):
 
     def of_words(self, op, left):
         """An op of 64 bits on numbers of 32, which a pass may compute with 32 bits."""
-        words = [self.extension(left) for _ in range(2)]
+        is_signed = self.choices.chance(50)
+        words = [self.extension(left, op, is_signed) for _ in range(2)]
         if self.choices.chance(50):
             words[1] = self.constant(self.choices.pick(specials("i32")), left.element,
                                      left.shape)
         if op != "small":
             return self.comparison(f"cmpi {self.balanced(CMPI, op)}", *words, True)
+        for _ in range(4):
+            result = self.of_two_words(op, left, words)
+        return result
+
+    def of_two_words(self, op, left, words):
         op = self.balanced(LOGIC + SHIFTS + UNSIGNED_DIVISIONS + SIGNED_DIVISIONS, op)
         if op in SHIFTS:
             return self.shifted(op, words[0], words[1])
         if op in UNSIGNED_DIVISIONS:
             return self.unsigned_division(op, words[0], words[1])
         if op in SIGNED_DIVISIONS:
+            if self.choices.chance(50):
+                # A quotient with more bits: the divisor is not 0, but may be -1.
+                minus = self.constant(-1, left.element, left.shape)
+                words = [self.mixed(words[0], LIMITS[:1]),
+                         self.binary("arith.minsi", words[1], minus, False)]
             return self.signed_division(op, words[0], words[1])
         return self.binary(name_of(op), *words)
 
-    def extension(self, like):
+    def extension(self, like, op, is_signed):
         word = self.operand("i32", like.shape)
-        is_signed = self.choices.chance(50)
+        if op == "small" and self.choices.chance(60):
+            word = self.mixed(word, LIMITS)
+        if self.choices.chance(20):
+            is_signed = not is_signed
         names = ["index_cast", "index_castui"] if like.element == "index" else [
             "extsi", "extui"]
         return self.convert(f"arith.{names[0] if is_signed else names[1]}", word,

@@ -62,8 +62,8 @@ class Calls:
     def collective(self):
         """To a new buffer."""
         source = self.choices.pick(self.buffers)
-        if self.choices.chance(20):
-            # Of codes of f8.
+        if self.choices.chance(30):
+            # Of bytes, or codes of f8.
             source = self.allocate([self.choices.pick([16, 40, 72])], "i8")
             self.fill(source)
             self.sync()

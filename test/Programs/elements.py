@@ -82,3 +82,30 @@ def specials(element):
                   (bias + 15, (1 << bits) - 1), (bias - 9, 3 << (bits - 4))]
     return [hexadecimal(element, float_bits(element, e, m, negative))
             for e, m in codes for negative in (False, True)]
+
+
+def quiet_nan(element):
+    return specials(element)[8]
+
+
+def near_ties(element, mantissa):
+    """Literals in the middle of two numbers with so many bits of mantissa, or next to
+    one."""
+    bits = MANTISSA[element]
+    bias = (1 << (BITS[element] - bits - 2)) - 1
+    tie = 1 << (bits - mantissa - 1)
+    codes = [tie, 3 * tie]
+    if tie > 1:
+        codes += [tie + 1, tie - 1, 3 * tie - 1, 3 * tie + 1]
+    return [hexadecimal(element, float_bits(element, bias, code, negative))
+            for code in codes for negative in (False, True)]
+
+
+def whole_ties(element, mantissa):
+    """Integers like these: large ones, of which f32 does not hold all bits either, and
+    some that f16 holds."""
+    values = []
+    for power in (15, 27, width(element) - 3, width(element) - 2):
+        tie = (1 << power) + (1 << max(power - mantissa - 1, 0))
+        values += [tie, tie + 1, tie - 1]
+    return [str(sign * value) for value in values for sign in (1, -1)]

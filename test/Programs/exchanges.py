@@ -43,7 +43,7 @@ class Exchanges(Flow):
             shape = self.choices.pick([(), (WINDOW,), (8,), (4,)])
             first = self.choices.number(WINDOW - (shape[0] if shape else 1) + 1)
             at = self.binary("arith.addi", start, self.constant(first), False)
-            value = self.operand(element, shape)
+            value = self.with_nan(self.operand(element, shape), 40)
             place = f"{buffer.name}[{at.name}]{where}"
             kind = self.balanced((KINDS if is_float(element) else
                                   KINDS_OF_INTS + ["cas"]), "rmw" + element)

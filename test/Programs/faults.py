@@ -6,11 +6,12 @@ two expressions of the same type, and `@value{RIGHT ==> WRONG}@` two that become
 mlir::Value. The text with RIGHT occurs once in the file.
 
 `device` is where the fault shows: `host`, or `gpu` for what only kernels of GPUs go
-through.
+through. `equivalent` says why no program shows it, of the few that change nothing.
 """
 import collections
 
-Fault = collections.namedtuple("Fault", "name device path text")
+Fault = collections.namedtuple("Fault", "name device path text equivalent",
+                               defaults=[""])
 
 FAULTS = [Fault(*fault) for fault in (
     # Windows, gathers and scatters of the host ---------------------------------
@@ -77,12 +78,18 @@ FAULTS = [Fault(*fault) for fault in (
     ("buffers meet at the ends of their lives", "host",
      "Conversion/TileToLoops/AssignArena.cpp",
      "if (@{other.start <= buffer.end && buffer.start <= other.end ==> "
-     "other.start < buffer.end && buffer.start < other.end}@)"),
+     "other.start < buffer.end && buffer.start < other.end}@)",
+     "a life ends with an op that uses the buffer, or with a region; neither is the "
+     "allocation that another life starts with"),
     ("uses of views forgotten", "host", "Conversion/TileToLoops/AssignArena.cpp",
-     "if (@{passesAddress(user) ==> false}@)"),
+     "if (@{passesAddress(user) ==> false}@)",
+     "only copies of rows use addresses of a tile, in the op that takes them: nothing is "
+     "allocated in between; memory of the program lives as long as the program"),
     ("memory of the program reused", "host",
      "Conversion/TileToLoops/AssignArena.cpp",
-     "if (@{alloc->hasAttr(kProgramMemoryAttr) ==> false}@) {"),
+     "if (@{alloc->hasAttr(kProgramMemoryAttr) ==> false}@) {",
+     "memory of the program is allocated at the start of the kernel, so that its life up "
+     "to the last use has all loops that use it"),
     ("order of a sum of halves", "host", "Conversion/TileToLoops/Reduce.cpp",
      "bool isNeighbour = @{tile::dependsOnOrder(op) ==> false}@;"),
     ("atomic without its mask", "host", "Conversion/TileToLoops/Sync.cpp",

@@ -8,7 +8,7 @@ special  any bits, or wide, and the special values of the type (elements.py)
 f8       i8 that as f8 are no NaN, nor a zero with a sign
 f8inf    i8 that as f8E5M2 are powers of two, zeros or infinities
 """
-from elements import float_bits, hexadecimal, is_float, specials, width
+from elements import float_bits, hexadecimal, is_float, quiet_nan, specials, width
 
 FILLED = 64  # elements at once
 MODES = {True: ["small", "special", "wide"], False: ["small", "special"]}
@@ -61,7 +61,7 @@ class Fill:
         else:
             self.dense(f"{name}o", 40503, type_)
             self.lines.append(binary(f"{name}i", "muli", "word", f"{name}o", type_))
-        self.dense(f"{name}q", specials(self.element)[8], self.result)
+        self.dense(f"{name}q", quiet_nan(self.element), self.result)
         self.lines += [
             f"%{name}v = arith.bitcast %{name}i : {type_} to {self.result}",
             f"%{name}t = math.isnan %{name}v : {self.result}",

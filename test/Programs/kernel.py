@@ -76,7 +76,7 @@ class Kernel(Exchanges):
         out = self.output.element
         self.stored(self.cast(self.value(self.shape, out), out))
         # What the rows keep.
-        for _ in range(self.choices.number(3)):
+        for _ in range(self.choices.number(4)):
             getattr(self, self.balanced(["copied", "scattered"], "last"))()
         self.show_unused()
         self.stored(self.digest, self.digests)

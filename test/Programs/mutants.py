@@ -14,7 +14,8 @@ nothing else: one build of its iris-compile has them all, and the environment va
 IRIS_SEEDED_FAULT has the number of the one that is active. `run` draws the programs of a
 seed (program_fuzz.py), compiles each by COMPILER with and without each fault, and where
 the code differs compares the program with the reference, until a program fails. It
-prints a line for each fault; the exit status is 1 if one was not found.
+prints a line for each fault; the exit status is 1 if one was not found. Faults that
+change nothing (`equivalent`) are tried only if --faults names them, and do not count.
 
     git worktree add /tmp/faulty && test/Programs/mutants.py apply /tmp/faulty
     cmake -S /tmp/faulty -B /tmp/faulty/build ... && ninja -C /tmp/faulty/build iris-compile
@@ -35,6 +36,7 @@ import program_fuzz  # noqa: E402
 from campaign_log import append, read_log  # noqa: E402
 from faults import FAULTS  # noqa: E402
 
+COUNTED = [n for n, fault in enumerate(FAULTS) if not fault.equivalent]
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 MARK = re.compile(r"@(value)?\{(.*?) ==> (.*?)\}@", re.DOTALL)
 VARIABLE = "IRIS_SEEDED_FAULT"
@@ -66,7 +68,7 @@ def check(sources):
             failed = True
             print(f"fault {number} ({fault.name}): {count} times in lib/{fault.path}; "
                   f"expected 1\n{text}")
-    print(f"{len(FAULTS)} faults")
+    print(f"{len(FAULTS)} faults, of which {len(FAULTS) - len(COUNTED)} change nothing")
     return failed
 
 
@@ -210,12 +212,14 @@ def line_of(record):
     text = f"{record['fault']:3} {FAULTS[record['fault']].name}: "
     if record["found"]:
         return text + f"found by program {tried + 1} ({record['found']})"
+    if FAULTS[record["fault"]].equivalent:
+        text += "changes nothing; "
     return text + (f"not found by {tried} programs, of whose code {record['equal']} "
                    "have it")
 
 
 def summarize(records):
-    last = {r["fault"]: r for r in records}
+    last = {r["fault"]: r for r in records if not FAULTS[r["fault"]].equivalent}
     found = [r["same"] + r["equal"] + 1 for r in last.values() if r["found"]]
     print(f"{len(found)} of {len(last)} faults found" + (
         f", by {sorted(found)[len(found) // 2]} programs in the median and "
@@ -233,7 +237,7 @@ def main():
     command.add_argument("sources")
     command = commands.add_parser("run")
     command.add_argument("compiler", type=shutil.which)
-    command.add_argument("--faults", type=select, default=range(len(FAULTS)))
+    command.add_argument("--faults", type=select, default=COUNTED)
     command.add_argument("--count", type=int, default=40)
     command.add_argument("--seed", type=int, default=1)
     command.add_argument("--first", type=int, default=0)
@@ -254,6 +258,9 @@ def main():
     records = {r["fault"]: r for log in options.logs for r in read_log(log)}
     for _, record in sorted(records.items()):
         print(line_of(record))
+    for number, fault in enumerate(FAULTS):
+        if fault.equivalent:
+            print(f"{number:3} {fault.name}: changes nothing: {fault.equivalent}")
     return summarize(records.values())
 
 

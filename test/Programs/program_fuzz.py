@@ -49,7 +49,7 @@ import locate  # noqa: E402
 from choices import Choices, reduce  # noqa: E402
 from program import Program  # noqa: E402
 
-HEAP = "256M"
+HEAP = "512M"
 LIMIT = 300  # seconds for a program
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Ops of random kernels that change the shape of tiles."""
 from arithmetic import Arithmetic
-from elements import FLOATS, INTS, is_float, tile
+from elements import FLOATS, INTS, MANTISSA, is_float, quiet_nan, tile, width
+from values import SHAPES
 
 # The first four are of floats, too.
 REDUCTIONS = ["sum", "max", "min", "prod", "umin", "umax", "and", "or", "xor"]
@@ -14,7 +15,7 @@ class Shapes(Arithmetic):
         return self.choices.pick(found[:8]) if found else None
 
     def reduced(self):
-        for _ in range(1 + self.choices.number(3)):
+        for _ in range(2 + self.choices.number(4)):
             self.reduce_tile()
 
     def reduce_tile(self):
@@ -26,23 +27,57 @@ class Shapes(Arithmetic):
         if not value:
             value = self.cast(self.tile_value() or self.fresh(element, self.shape),
                               element)
-        return self.reduction(kind, value, self.choices.number(len(value.shape)), True)
+        dim = self.choices.number(len(value.shape))
+        if self.choices.chance(50):
+            value = self.telling(kind, value, dim)
+        return self.reduction(kind, value, dim, True)
+
+    def telling(self, kind, value, dim):
+        """A tile whose reduction shows how it is made."""
+        at = self.define(f"tile.range dim {dim} : {tile(value.shape, 'i32')}",
+                         value.shape, "i32", False)
+        if not is_float(value.element) or kind in ("min", "max"):
+            # One line of elements that decides.
+            line = self.constant(self.choices.number(value.shape[dim]), "i32",
+                                 value.shape)
+            literals = [quiet_nan(value.element)] if is_float(value.element) else [
+                "-1", "0", str(-(1 << (width(value.element) - 1)))]
+            special = self.constant(self.choices.pick(literals), value.element,
+                                    value.shape)
+            return self.select(self.comparison("cmpi eq", at, line), special, value)
+        # Numbers of which each sum and product rounds: inverses of integers, and
+        # integers of as many bits as the type has.
+        first = self.constant(3 + self.choices.number(8), "i32", value.shape)
+        at = self.binary("arith.addi", at, first, False)
+        if width(value.element) == 16:
+            odd = self.constant(37, "i32", value.shape)
+            mask = self.constant((2 << MANTISSA[value.element]) - 1, "i32", value.shape)
+            at = self.binary("arith.muli", at, odd, False)
+            return self.convert("arith.sitofp", self.binary("arith.andi", at, mask, False),
+                                value.element)
+        number = self.convert("arith.sitofp", at, value.element)
+        one = self.constant("1.0", value.element, value.shape)
+        return self.binary("arith.divf", one, number, False)
 
     def widened(self):
         """Repeats a tile of one dimension less, or of an extent of 1."""
-        if len(self.shape) == 1 or self.choices.chance(20):
+        if self.choices.chance(20):
             return self.splat()
+        wide = self.shape
+        if len(wide) == 1 or self.choices.chance(40):
+            # Of which some have an extent of 2.
+            wide = self.choices.pick(SHAPES[2] + SHAPES[3])
         fits = self.visible(lambda v: v.element in INTS + FLOATS and any(
-            self.shape[:d] + self.shape[d + 1:] == v.shape
-            for d in range(len(self.shape))))
+            wide[:d] + wide[d + 1:] == v.shape for d in range(len(wide))))
         if fits:
             value = self.choices.pick(fits[:4])
         else:
-            source = self.tile_value(len(self.shape)) or self.fresh("i32", self.shape)
+            found = self.visible(lambda v: v.shape == wide and
+                                 v.element in INTS + FLOATS)
+            source = self.choices.pick(found[:8]) if found else self.fresh("i32", wide)
             value = self.reduction("max", source,
                                    self.choices.number(len(source.shape)))
-        dims = [d for d in range(len(self.shape))
-                if self.shape[:d] + self.shape[d + 1:] == value.shape]
+        dims = [d for d in range(len(wide)) if wide[:d] + wide[d + 1:] == value.shape]
         if not dims:
             return value
         dim = self.choices.pick(dims)
@@ -54,8 +89,7 @@ class Shapes(Arithmetic):
             thin = self.binary("arith.addf" if is_float(thin.element) else "arith.addi",
                                thin, self.value(thin.shape, thin.element), False)
         return self.define(f"tile.broadcast {self.use(thin)} : {thin.type} -> "
-                           f"{tile(self.shape, value.element)}", self.shape,
-                           value.element)
+                           f"{tile(wide, value.element)}", wide, value.element)
 
     def splat(self):
         found = self.visible(lambda v: not v.shape and v.element in INTS + FLOATS)

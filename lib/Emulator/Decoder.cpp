@@ -51,7 +51,12 @@ Error mlir::iris::emulator::decode(Instruction &instruction,
   if (StringRef(instruction.text).contains("::"))
     return decodeDual(instruction, encoding, kernel, execution);
   ParsedInstruction parsed(instruction.text);
-  const BuildFunction *build = getInstructionTable().find(parsed.name);
+  const InstructionTable &table = getInstructionTable();
+  const BuildFunction *build = nullptr;
+  if (parsed.has("clamp"))
+    build = table.find((parsed.name + kClampedIntegers).str());
+  if (!build)
+    build = table.find(parsed.name);
   if (!build)
     return llvm::createStringError("the emulator does not know '" +
                                    parsed.name + "'");
@@ -320,7 +325,7 @@ Error InstructionBuilder::operation(const Semantics &semantics) {
     instruction.outputScale = -1;
   instruction.clamps = parsed.has("clamp");
   if (instruction.clamps && numResults && semantics.results[0].words &&
-      !semantics.results[0].isFloat)
+      !semantics.results[0].isFloat && !semantics.isClamped)
     return error("the emulator does not know 'clamp' of integers");
   return Error::success();
 }

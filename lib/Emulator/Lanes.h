@@ -20,7 +20,12 @@ struct Semantics {
   llvm::SmallVector<OperandType, 4> sources;
   /// The result is also the last source (v_fmac).
   bool accumulates = false;
+  /// Of integers: limits its result (`clamp`).
+  bool isClamped = false;
 };
+
+/// Follows the names of operations that are other functions with a clamp.
+constexpr llvm::StringLiteral kClampedIntegers = " clamp";
 
 template <class Signature>
 struct LaneFunction;

@@ -316,6 +316,33 @@ static void addExtrema(InstructionTable &table, llvm::StringRef suffix) {
   });
 }
 
+template <class Number>
+static Number saturate(int64_t value) {
+  using Limits = std::numeric_limits<Number>;
+  return Number(std::clamp<int64_t>(value, Limits::min(), Limits::max()));
+}
+
+/// Sums and differences with a clamp do not wrap.
+template <class Type, class Number>
+static void addClamped(InstructionTable &table, llvm::StringRef type) {
+  using Value = typename Type::Value;
+  auto add = [&](llvm::StringRef operation, auto function) {
+    Semantics semantics = lanes<Type(Type, Type)>(function);
+    semantics.isClamped = true;
+    for (auto infix : {"_", "_nc_"})
+      table.add(
+          ("v_" + llvm::Twine(operation) + infix + type + kClampedIntegers)
+              .str(),
+          semantics);
+  };
+  add("add", [](Value a, Value b) {
+    return Value(saturate<Number>(int64_t(a) + int64_t(b)));
+  });
+  add("sub", [](Value a, Value b) {
+    return Value(saturate<Number>(int64_t(a) - int64_t(b)));
+  });
+}
+
 static void addHalves(InstructionTable &table) {
   for (auto name : {"v_add_u16", "v_add_nc_u16"})
     table.add(name, lanes<U16(U16, U16)>([](i32 a, i32 b) { return a + b; }));
@@ -350,4 +377,8 @@ void mlir::iris::emulator::addVectorIntegers(InstructionTable &table) {
   addExtrema<U16>(table, "u16");
   addExtrema<I16>(table, "i16");
   addHalves(table);
+  addClamped<U32, uint32_t>(table, "u32");
+  addClamped<I32, int32_t>(table, "i32");
+  addClamped<U16, uint16_t>(table, "u16");
+  addClamped<I16, int16_t>(table, "i16");
 }

@@ -2,7 +2,8 @@
 //===- VectorMixed.cpp - Fused operations on f16 and f32 ------------------===//
 //
 // op_sel_hi says which sources are f16, and op_sel in which half. The result is
-// f32, or f16 in one half of its register, whose other half is kept.
+// rounded to f32, and then to f16 where it is in one half of its register,
+// whose other half is kept.
 #include "Decoder.h"
 
 using namespace mlir::iris::emulator;
@@ -30,9 +31,7 @@ static void fuseMixed(Wave &wave, const Instruction &instruction) {
   loadMixed(wave, instruction, 1, b);
   loadMixed(wave, instruction, 2, c);
   for (unsigned lane = 0; lane < kLanes; ++lane)
-    a[lane] = std::is_same_v<Result, F32>
-                  ? fuse(a[lane], b[lane], c[lane])
-                  : roundToOdd(fuseToOdd(a[lane], b[lane], c[lane]));
+    a[lane] = fuse(a[lane], b[lane], c[lane]);
   Result::store(wave, instruction, instruction.result, a);
 }
 

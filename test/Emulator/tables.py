@@ -359,6 +359,17 @@ def floats():
             Fraction(a >> 8 * n & 0xFF), "f32"), 32, "f32")
 
 
+def clamped():
+    """Sums and differences that do not wrap."""
+    for bits in (16, 32):
+        most = (1 << bits) - 1
+        for operation, function in (
+                ("add", lambda a, b, most=most: min(a + b, most)),
+                ("sub", lambda a, b: max(a - b, 0))):
+            VECTORS.append((f"v_{operation}_u{bits} v8, v2, v4 clamp",
+                            (bits, bits), "", bits, function))
+
+
 def mixed():
     """f16 and f32 in one operation."""
     def both(kind):
@@ -367,7 +378,10 @@ def mixed():
     def _mixed(a, b, c, kind):
         value, negative = fma(decode(a >> 16, "f16"), decode(b, "f32"),
                               decode(c & 0xFFFF, "f16"))
-        return value, kind, negative
+        # The ISA rounds to f32 first.
+        rounded = encode(value, "f32", negative)
+        return (value if rounded is None else decode(rounded, "f32"), kind,
+                False)
     three = (32, 32, 32)
     sources = "v2, v4, v6 op_sel:[1,0,0] op_sel_hi:[1,0,1]"
     VECTORS.append((f"v_fma_mix_f32 v8, {sources}", three, "f32", 32,
@@ -554,6 +568,7 @@ integers()
 parts()
 comparisons()
 floats()
+clamped()
 mixed()
 halves()
 scalars()

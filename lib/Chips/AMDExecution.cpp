@@ -5,20 +5,21 @@
 
 using namespace irischips;
 
-static constexpr AMDExecution cdna(std::string_view chip, bool hasFnuzFloats) {
-  return {chip,  64,    8,
-          true,  false, WaitCounters::VectorAndScalar,
-          false, false, hasFnuzFloats};
+static constexpr AMDExecution cdna(std::string_view chip, bool hasFnuzFloats,
+                                   CacheControl control) {
+  return {
+      chip,    64,    8,     true,  false,        WaitCounters::VectorAndScalar,
+      control, false, false, false, hasFnuzFloats};
 }
 
 static constexpr AMDExecution rows[] = {
-    cdna("gfx90a", false),
-    cdna("gfx942", true),
-    cdna("gfx950", false),
-    {"gfx1100", 32, 8, false, false, WaitCounters::SeparateStores, true, true,
-     false},
-    {"gfx1201", 32, 8, false, true, WaitCounters::PerKind, true, true, false,
-     true},
+    cdna("gfx90a", false, CacheControl::Bypass),
+    cdna("gfx942", true, CacheControl::ScopeBits),
+    cdna("gfx950", false, CacheControl::ScopeBits),
+    {"gfx1100", 32, 8, false, false, WaitCounters::SeparateStores,
+     CacheControl::Bypass, true, true, true, false},
+    {"gfx1201", 32, 8, false, true, WaitCounters::PerKind,
+     CacheControl::ScopeName, true, true, true, false, true},
 };
 
 const AMDExecution *irischips::findExecution(std::string_view chip) {

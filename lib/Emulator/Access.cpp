@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Access.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir::iris::emulator;
@@ -65,7 +66,7 @@ bool mlir::iris::emulator::isInOneRange(Wave &wave,
                                         const Instruction &instruction,
                                         const LaneAddresses &lanes,
                                         unsigned bytes, bool isStore) {
-  if (!lanes.active || instruction.space == Space::Flat ||
+  if (!lanes.active || wave.cache || instruction.space == Space::Flat ||
       instruction.space == Space::Scratch)
     return false;
   uint64_t least = ~uint64_t(0), most = 0;
@@ -80,7 +81,7 @@ bool mlir::iris::emulator::isInOneRange(Wave &wave,
          wave.machine.memory.contains(least, most - least + bytes, isStore);
 }
 
-uint8_t *mlir::iris::emulator::resolve(Wave &wave,
+Location mlir::iris::emulator::resolve(Wave &wave,
                                        const Instruction &instruction,
                                        unsigned lane, uint64_t address,
                                        unsigned bytes, bool isStore) {
@@ -91,12 +92,12 @@ uint8_t *mlir::iris::emulator::resolve(Wave &wave,
       std::vector<uint8_t> &lds = wave.group.lds;
       uint32_t offset = uint32_t(address);
       if (offset <= lds.size() && bytes <= lds.size() - offset)
-        return lds.data() + offset;
+        return {lds.data() + offset};
       wave.fail(
           llvm::formatv("lane {0} accesses {1} bytes at {2} of LDS, which "
                         "has {3} bytes",
                         lane, bytes, offset, lds.size()));
-      return nullptr;
+      return {};
     }
     if (aperture == kPrivateAperture)
       space = Space::Scratch;
@@ -104,18 +105,78 @@ uint8_t *mlir::iris::emulator::resolve(Wave &wave,
   if (space == Space::Scratch) {
     uint32_t offset = uint32_t(address);
     if (offset <= wave.scratchBytes && bytes <= wave.scratchBytes - offset)
-      return wave.scratch.data() + uint64_t(lane) * wave.scratchBytes + offset;
+      return {wave.scratch.data() + uint64_t(lane) * wave.scratchBytes +
+              offset};
     wave.fail(llvm::formatv("lane {0} accesses {1} bytes at {2} of scratch, "
                             "which has {3} bytes for each lane",
                             lane, bytes, offset, wave.scratchBytes));
-    return nullptr;
+    return {};
   }
-  if (wave.machine.memory.contains(address, bytes, isStore))
-    return reinterpret_cast<uint8_t *>(address);
+  Memory &memory = wave.machine.memory;
+  if (memory.contains(address, bytes, isStore))
+    // What no kernel writes, such as code and arguments, is in no cache.
+    return {reinterpret_cast<uint8_t *>(address),
+            wave.cache && memory.contains(address, bytes, /*isStore=*/true)
+                ? wave.cache
+                : nullptr};
   wave.fail(llvm::formatv(
       "lane {0} {1} {2} bytes at {3}", lane, isStore ? "stores" : "loads",
       bytes, wave.machine.memory.describe(address, bytes, isStore)));
-  return nullptr;
+  return {};
+}
+
+bool mlir::iris::emulator::loadBytes(Wave &wave, const Instruction &instruction,
+                                     unsigned lane, uint64_t address,
+                                     unsigned bytes, void *result) {
+  Location location =
+      resolve(wave, instruction, lane, address, bytes, /*isStore=*/false);
+  if (!location.data)
+    return false;
+  if (location.cache)
+    location.cache->load(address, bytes, instruction.scope,
+                         static_cast<uint8_t *>(result));
+  else
+    std::memcpy(result, location.data, bytes);
+  return true;
+}
+
+bool mlir::iris::emulator::storeBytes(Wave &wave,
+                                      const Instruction &instruction,
+                                      unsigned lane, uint64_t address,
+                                      unsigned bytes, const void *data) {
+  Location location =
+      resolve(wave, instruction, lane, address, bytes, /*isStore=*/true);
+  if (!location.data)
+    return false;
+  if (location.cache)
+    location.cache->store(address, bytes, instruction.scope,
+                          static_cast<const uint8_t *>(data),
+                          wave.machine.ticks);
+  else
+    std::memcpy(location.data, data, bytes);
+  return true;
+}
+
+Scope mlir::iris::emulator::scopeOf(const InstructionBuilder &builder,
+                                    bool isAtomic) {
+  const ParsedInstruction &parsed = builder.parsed;
+  switch (builder.execution.cacheControl) {
+  case irischips::CacheControl::Bypass:
+    // Atomics are executed behind the nearest cache.
+    return isAtomic || parsed.has("glc") ? Scope::System : Scope::Wave;
+  case irischips::CacheControl::ScopeBits:
+    // sc0 of an atomic says whether it returns a value.
+    if (isAtomic)
+      return parsed.has("sc1") ? Scope::System : Scope::Agent;
+    return Scope(unsigned(parsed.has("sc0")) + 2 * unsigned(parsed.has("sc1")));
+  case irischips::CacheControl::ScopeName:
+    return llvm::StringSwitch<Scope>(parsed.getText("scope").value_or(""))
+        .Case("SCOPE_SYS", Scope::System)
+        .Case("SCOPE_DEV", Scope::Agent)
+        .Case("SCOPE_SE", Scope::Workgroup)
+        .Default(isAtomic ? Scope::Workgroup : Scope::Wave);
+  }
+  llvm_unreachable("an unknown kind of cache control");
 }
 
 Error mlir::iris::emulator::buildAccess(InstructionBuilder &builder,
@@ -126,6 +187,7 @@ Error mlir::iris::emulator::buildAccess(InstructionBuilder &builder,
   Instruction &instruction = builder.instruction;
   const ParsedInstruction &parsed = builder.parsed;
   instruction.space = space;
+  instruction.scope = scopeOf(builder, /*isAtomic=*/false);
   instruction.offset = parsed.getNumber("offset", 0);
   if (parsed.has("tfe") || parsed.has("gds") || parsed.has("idxen"))
     return builder.error("the emulator does not know all modifiers");

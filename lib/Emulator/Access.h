@@ -24,10 +24,26 @@ struct LaneAddresses {
 void computeAddresses(Wave &wave, const Instruction &instruction,
                       LaneAddresses &result);
 
-/// The bytes at an address of one lane, which may also be in LDS or in scratch;
-/// null, with an error of the wave, if they may not be accessed.
-uint8_t *resolve(Wave &wave, const Instruction &instruction, unsigned lane,
+/// Where the bytes of one lane are.
+struct Location {
+  /// Null, with an error of the wave, if they may not be accessed.
+  uint8_t *data = nullptr;
+  /// Null if they are not in memory, or not in memory that a cache has.
+  Cache *cache = nullptr;
+};
+
+/// The bytes at an address of one lane, which may also be in LDS or in scratch.
+Location resolve(Wave &wave, const Instruction &instruction, unsigned lane,
                  uint64_t address, unsigned bytes, bool isStore);
+
+/// Loads and stores the bytes of one lane; false after an error.
+bool loadBytes(Wave &wave, const Instruction &instruction, unsigned lane,
+               uint64_t address, unsigned bytes, void *result);
+bool storeBytes(Wave &wave, const Instruction &instruction, unsigned lane,
+                uint64_t address, unsigned bytes, const void *data);
+
+/// The scope that the modifiers of an instruction name.
+Scope scopeOf(const InstructionBuilder &builder, bool isAtomic);
 
 /// Reads the operands of an access; their positions in the assembly are
 /// negative where there are none.
@@ -35,8 +51,8 @@ llvm::Error buildAccess(InstructionBuilder &builder, Space space, int result,
                         unsigned resultWords, int address, int data,
                         unsigned dataWords, int base);
 
-/// Whether all bytes of an access are in one range of memory, so that no lane
-/// has to be checked.
+/// Whether all bytes of an access are in one range of coherent memory, so that
+/// no lane has to be looked at.
 bool isInOneRange(Wave &wave, const Instruction &instruction,
                   const LaneAddresses &lanes, unsigned bytes, bool isStore);
 

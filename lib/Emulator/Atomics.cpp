@@ -43,18 +43,29 @@ static void runAtomic(Wave &wave, const Instruction &instruction,
                 " bytes at an address that is not a multiple of them");
       return;
     }
-    uint8_t *memory =
-        resolve(wave, instruction, lane, address, sizeof(T), true);
-    if (!memory)
+    Location location =
+        resolve(wave, instruction, lane, address, sizeof(T), /*isStore=*/true);
+    if (!location.data)
       return;
-    // Other processes update the same memory.
-    T old = updateAtomically<T>(memory, [&](T before) {
-      return combine(before, readLane<T>(wave, data, lane),
-                     comparesToo ? readLane<T>(wave, data + words, lane) : T());
-    });
+    T old;
+    auto update = [&](uint8_t *memory) {
+      // Other processes update the same memory.
+      old = updateAtomically<T>(memory, [&](T before) {
+        return combine(before, readLane<T>(wave, data, lane),
+                       comparesToo ? readLane<T>(wave, data + words, lane)
+                                   : T());
+      });
+    };
+    if (location.cache)
+      location.cache->update(address, sizeof(T), instruction.scope,
+                             wave.machine.ticks, update);
+    else
+      update(location.data);
     if (returns)
       writeLane(wave, instruction.result.index, lane, old);
   });
+  if (wave.cache && !returns)
+    wave.cache->countStore(wave.machine.ticks);
   ++wave.machine.stores;
   issueAccess(wave, instruction, returns, returns ? words : 0);
 }
@@ -84,17 +95,24 @@ void mlir::iris::emulator::addAtomics(InstructionTable &table) {
           instruction.detail =
               builder.parsed.has("sc0") || builder.parsed.has("glc") ||
               builder.parsed.getText("th").value_or("").contains("RETURN");
-          return buildAccess(builder, space, instruction.detail ? 0 : -1, words,
-                             1, 0, dataWords, 2);
+          if (Error error =
+                  buildAccess(builder, space, instruction.detail ? 0 : -1,
+                              words, 1, 0, dataWords, 2))
+            return error;
+          instruction.scope = scopeOf(builder, /*isAtomic=*/true);
+          return Error::success();
         }
         unsigned least = space == Space::Flat ? 2 : 3;
         instruction.detail = builder.numOperands() == least + 1;
         if (Error error = builder.expectOperands(least + instruction.detail))
           return error;
         int first = int(instruction.detail);
-        return buildAccess(builder, space, first ? 0 : -1, words, first,
-                           first + 1, dataWords,
-                           space == Space::Flat ? -1 : first + 2);
+        if (Error error = buildAccess(builder, space, first ? 0 : -1, words,
+                                      first, first + 1, dataWords,
+                                      space == Space::Flat ? -1 : first + 2))
+          return error;
+        instruction.scope = scopeOf(builder, /*isAtomic=*/true);
+        return Error::success();
       };
       if (!old.empty())
         table.add((prefix + old).str(), build);

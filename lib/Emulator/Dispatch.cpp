@@ -9,8 +9,9 @@ namespace hsa = llvm::amdhsa;
 namespace endian = llvm::support::endian;
 
 Dispatch::Dispatch(MachineState &machine, const Launch &launch, unsigned number,
-                   const Program &program)
-    : launch(launch), program(program), machine(machine), number(number),
+                   const Program &program, Caches cacheKind, Cache *deviceCache)
+    : launch(launch), program(program), machine(machine), cacheKind(cacheKind),
+      deviceCache(deviceCache), number(number),
       numGroups(uint64_t(launch.groups[0]) * launch.groups[1] *
                 launch.groups[2]),
       arguments(launch.arguments) {
@@ -33,6 +34,8 @@ Dispatch::Dispatch(MachineState &machine, const Launch &launch, unsigned number,
   endian::write64le(&packet[40], reinterpret_cast<uintptr_t>(arguments.data()));
   machine.memory.add(packet.data(), packet.size(), /*isWritable=*/false,
                      "the dispatch packet of " + program.kernel.name);
+  if (deviceCache)
+    deviceCache->invalidate();
 }
 
 Dispatch::~Dispatch() {
@@ -40,9 +43,23 @@ Dispatch::~Dispatch() {
   machine.memory.remove(packet.data());
 }
 
+Cache *Dispatch::makeCache(Scope coherentScope, bool writesThrough) {
+  caches.push_back(
+      std::make_unique<Cache>(machine.history, coherentScope, writesThrough));
+  return caches.back().get();
+}
+
+void Dispatch::writeBack() {
+  if (deviceCache)
+    deviceCache->writeBack();
+  for (const std::unique_ptr<Cache> &cache : caches)
+    cache->writeBack();
+}
+
 std::unique_ptr<Workgroup> Dispatch::startGroup() {
   auto group = std::make_unique<Workgroup>();
   group->launch = number;
+  group->device = launch.device;
   uint64_t index = nextGroup++;
   group->ids[0] = uint32_t(index % launch.groups[0]);
   index /= launch.groups[0];
@@ -51,6 +68,9 @@ std::unique_ptr<Workgroup> Dispatch::startGroup() {
   // LDS has what earlier workgroups left there.
   group->lds.assign(program.kernel.ldsBytes + launch.extraLdsBytes, 0xCD);
   unsigned waveSize = program.kernel.waveSize;
+  Cache *cache = deviceCache;
+  if (cacheKind == Caches::Workgroup)
+    cache = makeCache(Scope::Agent, /*writesThrough=*/false);
   unsigned numThreads =
       launch.threads[0] * launch.threads[1] * launch.threads[2];
   for (unsigned first = 0; first < numThreads; first += waveSize) {
@@ -60,6 +80,9 @@ std::unique_ptr<Workgroup> Dispatch::startGroup() {
     wave->setScalar64(kExec,
                       count == 64 ? ~uint64_t(0) : (uint64_t(1) << count) - 1);
     initialize(*wave, first);
+    wave->cache = cacheKind == Caches::Wave
+                      ? makeCache(Scope::Workgroup, /*writesThrough=*/true)
+                      : cache;
     group->waves.push_back(std::move(wave));
   }
   group->numLive = unsigned(group->waves.size());

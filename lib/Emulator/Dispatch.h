@@ -12,14 +12,17 @@ namespace mlir::iris::emulator {
 /// A launch that runs: what the command processor of a device would do.
 class Dispatch {
 public:
+  /// `deviceCache` is null if devices have none.
   Dispatch(MachineState &machine, const Launch &launch, unsigned number,
-           const Program &program);
+           const Program &program, Caches cacheKind, Cache *deviceCache);
   ~Dispatch();
 
   bool hasMoreGroups() const { return nextGroup < numGroups; }
   /// The next workgroup, with the registers of its waves as the kernel expects
   /// them.
   std::unique_ptr<Workgroup> startGroup();
+  /// What the end of the kernel does: its stores become visible.
+  void writeBack();
 
   const Launch &launch;
   const Program &program;
@@ -28,8 +31,13 @@ public:
 
 private:
   void initialize(Wave &wave, unsigned firstThread) const;
+  Cache *makeCache(Scope coherentScope, bool writesThrough);
 
   MachineState &machine;
+  Caches cacheKind;
+  Cache *deviceCache;
+  /// Of workgroups or waves.
+  std::vector<std::unique_ptr<Cache>> caches;
   unsigned number;
   uint64_t nextGroup = 0, numGroups;
   /// What the kernel reads: its arguments, and the packet of the launch.

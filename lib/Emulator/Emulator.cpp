@@ -4,9 +4,10 @@
 #include "Decoder.h"
 #include "Dispatch.h"
 #include "Lines.h"
+#include "Scheduler.h"
+#include "iris/Chips/AMDExecution.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <random>
 
 using namespace mlir::iris::emulator;
 using llvm::Error;
@@ -14,7 +15,8 @@ using llvm::Error;
 class Emulator::Machine {
 public:
   Machine(Memory &memory, const RunOptions &options)
-      : state{memory}, options(options), random(options.seed) {
+      : state{memory}, options(options),
+        scheduler(options.schedule, options.seed) {
     state.clock = options.clock;
   }
   ~Machine();
@@ -24,12 +26,18 @@ public:
   bool isDone(unsigned launch) const { return ended[launch]; }
   bool isIdle() const { return groups.empty(); }
   RunStatistics getStatistics() const;
+  void forEachExecuted(ExecutionFunction function) const;
   uint64_t countStores() const { return state.stores; }
+  void willChange(const void *data, uint64_t bytes) {
+    if (options.caches != Caches::None)
+      state.history.keep(reinterpret_cast<uintptr_t>(data), bytes);
+  }
 
 private:
   Error prepare(const Launch &launch);
   /// Starts launches whose predecessors have ended, and workgroups that fit.
   void startWork();
+  Cache *deviceCacheOf(const Launch &launch);
   /// Removes workgroups whose waves have all ended.
   void retire();
   void collectReady();
@@ -44,16 +52,19 @@ private:
 
   MachineState state;
   RunOptions options;
-  std::mt19937_64 random;
+  Scheduler scheduler;
   std::map<std::string, std::unique_ptr<Disassembler>> disassemblers;
   std::map<const Kernel *, std::unique_ptr<Program>> programs;
   std::vector<const CodeObject *> codes;
   /// Launches do not move: waves refer to them.
   std::deque<Launch> launches;
   std::vector<std::unique_ptr<Dispatch>> dispatches;
+  /// Of devices, where they are modelled.
+  std::map<unsigned, Cache> deviceCaches;
   std::vector<bool> ended;
   std::vector<std::unique_ptr<Workgroup>> groups;
   std::vector<Wave *> ready;
+  std::vector<Burst> bursts;
   uint64_t executed = 0;
 };
 
@@ -82,6 +93,12 @@ Error Emulator::Machine::prepare(const Launch &launch) {
     return fail("arguments of " + llvm::Twine(launch.arguments.size()) +
                 " bytes; expected " + llvm::Twine(kernel.kernargBytes));
   const CodeObject &code = *launch.code;
+  const irischips::AMDExecution &execution = code.getExecution();
+  if (options.caches == Caches::Wave
+          ? !execution.hasCachesOfWaves
+          : options.caches != Caches::None &&
+                execution.cacheControl == irischips::CacheControl::Bypass)
+    return fail("the emulator does not know such caches of " + code.getChip());
   std::unique_ptr<Disassembler> &disassembler =
       disassemblers[code.getChip().str()];
   if (!disassembler) {
@@ -92,7 +109,8 @@ Error Emulator::Machine::prepare(const Launch &launch) {
   }
   std::unique_ptr<Program> &program = programs[&kernel];
   if (!program)
-    program = std::make_unique<Program>(code, kernel, *disassembler);
+    program =
+        std::make_unique<Program>(code, kernel, *disassembler, options.removed);
   if (!llvm::is_contained(codes, &code)) {
     codes.push_back(&code);
     state.memory.add(code.getImage().data(), code.getImage().size(),
@@ -112,6 +130,15 @@ llvm::Expected<unsigned> Emulator::Machine::launch(Launch launch) {
   return unsigned(launches.size() - 1);
 }
 
+Cache *Emulator::Machine::deviceCacheOf(const Launch &launch) {
+  if (options.caches != Caches::Device)
+    return nullptr;
+  return &deviceCaches
+              .try_emplace(launch.device, state.history, Scope::System,
+                           /*writesThrough=*/false)
+              .first->second;
+}
+
 void Emulator::Machine::startWork() {
   std::vector<bool> isBusy;
   for (size_t i = 0; i < launches.size(); ++i) {
@@ -122,11 +149,14 @@ void Emulator::Machine::startWork() {
     isBusy[launch.queue] = true;
     std::unique_ptr<Dispatch> &dispatch = dispatches[i];
     if (!dispatch)
-      dispatch = std::make_unique<Dispatch>(state, launch, unsigned(i),
-                                            *programs[launch.kernel]);
+      dispatch = std::make_unique<Dispatch>(
+          state, launch, unsigned(i), *programs[launch.kernel], options.caches,
+          deviceCacheOf(launch));
     while (dispatch->hasMoreGroups() &&
-           dispatch->numRunning < options.residentGroups)
+           dispatch->numRunning < options.residentGroups) {
       groups.push_back(dispatch->startGroup());
+      scheduler.start(*groups.back());
+    }
   }
 }
 
@@ -139,12 +169,15 @@ void Emulator::Machine::retire() {
     Dispatch &dispatch = *dispatches[group->launch];
     if (--dispatch.numRunning == 0 && !dispatch.hasMoreGroups()) {
       ended[group->launch] = true;
+      dispatch.writeBack();
       dispatches[group->launch].reset();
     }
     return true;
   });
   if (changed)
     startWork();
+  if (groups.empty())
+    state.history.clear();
 }
 
 void Emulator::Machine::collectReady() {
@@ -152,50 +185,35 @@ void Emulator::Machine::collectReady() {
   for (const std::unique_ptr<Workgroup> &group : groups)
     for (const std::unique_ptr<Wave> &wave : group->waves) {
       if (wave->status == WaveStatus::AtBarrier &&
-          group->generation > wave->barrier)
+          group->generation > wave->barrier) {
         wave->status = WaveStatus::Running;
+        scheduler.release(*wave);
+      }
       if (wave->status == WaveStatus::Running)
         ready.push_back(wave.get());
     }
 }
 
-/// As far as a wave goes that never sleeps and waits for nothing.
-constexpr uint64_t kFar = 100000;
-
 Error Emulator::Machine::turn() {
   collectReady();
   if (ready.empty())
     return reportDeadlock();
-  if (options.schedule != Schedule::RoundRobin)
-    std::shuffle(ready.begin(), ready.end(), random);
-  if (options.schedule == Schedule::Behind && ready.size() > 1) {
-    // With a new choice of the last ones each time, all would run equally: the
-    // order is that of a hash that changes seldom.
-    uint64_t epoch = executed >> 16;
-    llvm::sort(ready, [&](const Wave *a, const Wave *b) {
-      auto rank = [&](const Wave *wave) {
-        uint64_t key = (wave->group.launch * 131 + wave->group.ids[0]) * 131 +
-                       wave->number + epoch * 7919 + options.seed * 104729;
-        return (key ^ key >> 15) * 0x9E3779B97F4A7C15u;
-      };
-      return rank(a) < rank(b);
-    });
-    ready.resize((ready.size() + 1) / 2);
-  }
-  for (Wave *wave : ready) {
-    uint64_t count = 1;
-    if (options.schedule == Schedule::Random)
-      count = 1 + random() % 64;
-    else if (options.schedule != Schedule::RoundRobin)
-      count = kFar;
-    if (Error error = runWave(*wave, count))
+  auto isAsleep = [](const Wave *wave) { return wave->isAsleep; };
+  if (llvm::all_of(ready, isAsleep))
+    // They may wait for stores of waves at barriers.
+    for (const std::unique_ptr<Workgroup> &group : groups)
+      for (const std::unique_ptr<Wave> &wave : group->waves)
+        wave->completeStores();
+  scheduler.choose(ready, executed, bursts);
+  for (Burst burst : bursts)
+    if (Error error = runWave(*burst.wave, burst.count))
       return error;
-  }
   return Error::success();
 }
 
 Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
   Program &program = *programs[launches[wave.group.launch].kernel];
+  wave.isAsleep = false;
   for (; count; --count) {
     const Instruction *instruction = program.find(wave.position);
     if (LLVM_UNLIKELY(!instruction)) {
@@ -217,8 +235,10 @@ Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
     if (wave.status != WaveStatus::Running) {
       if (wave.status == WaveStatus::Failed)
         return describe(wave, instruction, wave.error);
-      if (wave.status == WaveStatus::Yields)
+      if (wave.status == WaveStatus::Yields) {
         wave.status = WaveStatus::Running;
+        wave.isAsleep = true;
+      }
       return Error::success();
     }
   }
@@ -282,13 +302,20 @@ Error Emulator::Machine::advance(uint64_t instructions) {
   return Error::success();
 }
 
+void Emulator::Machine::forEachExecuted(ExecutionFunction function) const {
+  for (const auto &[kernel, program] : programs)
+    for (const Instruction &instruction : program->getInstructions())
+      function(*kernel, instruction.position, instruction.text,
+               instruction.executions);
+}
+
 RunStatistics Emulator::Machine::getStatistics() const {
   RunStatistics statistics;
   statistics.instructions = executed;
-  for (const auto &[kernel, program] : programs)
-    for (const Instruction &instruction : program->getInstructions())
-      statistics.executions[ParsedInstruction(instruction.text).name.str()] +=
-          instruction.executions;
+  forEachExecuted(
+      [&](const Kernel &, uint32_t, llvm::StringRef text, uint64_t executions) {
+        statistics.executions[ParsedInstruction(text).name.str()] += executions;
+      });
   return statistics;
 }
 
@@ -307,8 +334,14 @@ bool Emulator::isIdle() const { return machine->isIdle(); }
 RunStatistics Emulator::getStatistics() const {
   return machine->getStatistics();
 }
+void Emulator::forEachExecuted(ExecutionFunction function) const {
+  machine->forEachExecuted(function);
+}
 
 uint64_t Emulator::countStores() const { return machine->countStores(); }
+void Emulator::willChange(const void *data, uint64_t bytes) {
+  machine->willChange(data, bytes);
+}
 
 std::vector<std::string> mlir::iris::emulator::listInstructions() {
   std::vector<std::string> names;

@@ -73,13 +73,9 @@ static void loadWordsOfLanes(Wave &wave, const Instruction &instruction) {
   forLanes(lanes.active, [&](unsigned lane) {
     unsigned bytes = clampToBuffer(instruction, lanes.available[lane], kBytes);
     uint32_t words[kBytes / 4] = {};
-    if (bytes) {
-      const uint8_t *data =
-          resolve(wave, instruction, lane, lanes.addresses[lane], bytes, false);
-      if (!data)
-        return;
-      std::memcpy(words, data, bytes);
-    }
+    if (bytes && !loadBytes(wave, instruction, lane, lanes.addresses[lane],
+                            bytes, words))
+      return;
     for (unsigned i = 0; i < kBytes / 4; ++i)
       rows[i * kLanes + lane] = words[i];
   });
@@ -94,13 +90,10 @@ static void loadPart(Wave &wave, const Instruction &instruction) {
   unsigned bytes = instruction.accessBytes, flags = instruction.detail;
   forLanes(lanes.active, [&](unsigned lane) {
     uint32_t value = 0;
-    if (clampToBuffer(instruction, lanes.available[lane], bytes)) {
-      const uint8_t *data =
-          resolve(wave, instruction, lane, lanes.addresses[lane], bytes, false);
-      if (!data)
-        return;
-      std::memcpy(&value, data, bytes);
-    }
+    if (clampToBuffer(instruction, lanes.available[lane], bytes) &&
+        !loadBytes(wave, instruction, lane, lanes.addresses[lane], bytes,
+                   &value))
+      return;
     row[lane] = mergePart(row[lane], value, bytes, flags);
   });
   issueAccess(wave, instruction, true, 1);
@@ -115,16 +108,12 @@ static void store(Wave &wave, const Instruction &instruction) {
     unsigned bytes = clampToBuffer(instruction, lanes.available[lane], all);
     if (!bytes)
       return;
-    uint8_t *data =
-        resolve(wave, instruction, lane, lanes.addresses[lane], bytes, true);
-    if (!data)
-      return;
     uint32_t words[4];
     for (unsigned i = 0; i < (bytes + 3) / 4; ++i)
       words[i] = rows[i * kLanes + lane];
     if (flags & kHigh)
       words[0] >>= 16;
-    std::memcpy(data, words, bytes);
+    storeBytes(wave, instruction, lane, lanes.addresses[lane], bytes, words);
   });
   ++wave.machine.stores;
   issueAccess(wave, instruction, false, 0);
@@ -147,11 +136,9 @@ static void loadToShared(Wave &wave, const Instruction &instruction) {
       return;
     }
     std::memset(lds.data() + to, 0, all);
-    if (!bytes)
-      return;
-    if (const uint8_t *data = resolve(wave, instruction, lane,
-                                      lanes.addresses[lane], bytes, false))
-      std::memcpy(lds.data() + to, data, bytes);
+    if (bytes)
+      loadBytes(wave, instruction, lane, lanes.addresses[lane], bytes,
+                lds.data() + to);
   });
   ++wave.machine.stores;
   issueAccess(wave, instruction, true, 0);
@@ -232,6 +219,46 @@ static void addLoadsToShared(InstructionTable &table) {
               });
 }
 
+/// Writes back and invalidates caches of waves below its scope.
+static void operateOnCache(Wave &wave, const Instruction &instruction) {
+  if (!wave.cache || instruction.scope < wave.cache->coherentScope)
+    return;
+  if (instruction.detail)
+    wave.cache->writeBack();
+  if (instruction.detail2)
+    wave.cache->invalidate();
+}
+
+static void addCacheOperations(InstructionTable &table) {
+  struct Operation {
+    StringRef name;
+    bool writesBack, invalidates;
+    /// Where no modifier names it.
+    std::optional<Scope> scope = std::nullopt;
+  };
+  static constexpr Operation operations[] = {
+      {"buffer_wbl2", true, false},
+      {"buffer_inv", false, true},
+      {"buffer_wbinvl1", false, true, Scope::Agent},
+      {"buffer_wbinvl1_vol", false, true, Scope::Agent},
+      {"buffer_invl2", false, true, Scope::System},
+      {"buffer_gl0_inv", false, true, Scope::Workgroup},
+      {"buffer_gl1_inv", false, true, Scope::Agent},
+      {"global_wb", true, false},
+      {"global_inv", false, true},
+      {"global_wbinv", true, true}};
+  for (const Operation &operation : operations)
+    table.add(operation.name, [=](InstructionBuilder &builder) {
+      Instruction &instruction = builder.instruction;
+      instruction.scope =
+          operation.scope.value_or(scopeOf(builder, /*isAtomic=*/false));
+      instruction.detail = operation.writesBack;
+      instruction.detail2 = operation.invalidates;
+      instruction.run = operateOnCache;
+      return Error::success();
+    });
+}
+
 void mlir::iris::emulator::addGlobalMemory(InstructionTable &table) {
   addSpace(table, "global", Space::Global);
   addSpace(table, "flat", Space::Flat);
@@ -239,13 +266,5 @@ void mlir::iris::emulator::addGlobalMemory(InstructionTable &table) {
   addSpace(table, "buffer", Space::Buffer);
   addLoadsToShared(table);
   addAtomics(table);
-  // All waves see memory at once: there is nothing to write back or to drop.
-  for (auto name :
-       {"buffer_wbl2", "buffer_inv", "buffer_wbinvl1", "buffer_wbinvl1_vol",
-        "buffer_invl2", "buffer_gl0_inv", "buffer_gl1_inv", "global_wb",
-        "global_inv", "global_wbinv"})
-    table.add(name, [](InstructionBuilder &builder) {
-      builder.instruction.run = [](Wave &, const Instruction &) {};
-      return Error::success();
-    });
+  addCacheOperations(table);
 }

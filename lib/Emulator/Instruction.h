@@ -21,6 +21,9 @@ struct Instruction;
 /// Where a vector memory access goes.
 enum class Space : uint8_t { Global, Flat, Scratch, Buffer };
 
+/// How far an access, or an operation on caches, reaches.
+enum class Scope : uint8_t { Wave, Workgroup, Agent, System };
+
 /// Lanes of a vector register. Waves of 32 lanes use the first half.
 constexpr unsigned kLanes = 64;
 
@@ -112,6 +115,7 @@ struct Instruction {
   /// Of a memory access: the bytes of a lane, and where.
   uint8_t accessBytes = 0;
   Space space = Space::Global;
+  Scope scope = Scope::Wave;
   /// Registers of all operands.
   uint8_t numRanges = 0;
   RegisterRange ranges[8];

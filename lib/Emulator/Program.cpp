@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Program.h"
 #include "Decoder.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::iris::emulator;
 
 Program::Program(const CodeObject &code, const Kernel &kernel,
-                 Disassembler &disassembler)
-    : code(code), kernel(kernel), disassembler(disassembler),
+                 Disassembler &disassembler, llvm::ArrayRef<uint32_t> removed)
+    : code(code), kernel(kernel), disassembler(disassembler), removed(removed),
       table(code.getCodeEnd() / 4) {}
 
 llvm::ArrayRef<uint8_t> Program::bytesAt(uint32_t position) const {
@@ -33,6 +34,10 @@ llvm::Expected<const Instruction *> Program::decodeAt(uint32_t position) {
                                  kernel, code.getExecution())) {
     instructions.pop_back();
     return std::move(error);
+  }
+  if (llvm::is_contained(removed, position)) {
+    instruction.run = [](Wave &, const Instruction &) {};
+    instruction.numRanges = 0;
   }
   return table[position] = &instruction;
 }

@@ -16,8 +16,9 @@ namespace mlir::iris::emulator {
 /// the start of the image.
 class Program {
 public:
+  /// Instructions at the positions `removed` do nothing.
   Program(const CodeObject &code, const Kernel &kernel,
-          Disassembler &disassembler);
+          Disassembler &disassembler, llvm::ArrayRef<uint32_t> removed = {});
 
   /// The instruction there, or null if it is not decoded.
   const Instruction *find(uint32_t position) const {
@@ -47,6 +48,7 @@ private:
   llvm::ArrayRef<uint8_t> bytesAt(uint32_t position) const;
 
   Disassembler &disassembler;
+  std::vector<uint32_t> removed;
   std::vector<const Instruction *> table;
   std::deque<Instruction> instructions;
 };

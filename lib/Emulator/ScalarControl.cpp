@@ -190,7 +190,7 @@ static void addWaits(InstructionTable &table) {
     });
   };
   Handler waitForStores = [](Wave &wave, const Instruction &instruction) {
-    wave.outstanding.wait(Counter::Store, instruction.detail);
+    wave.waitForStores(instruction.detail);
   };
   addCount("s_waitcnt_vscnt", waitForStores, 1);
   addCount("s_wait_storecnt", waitForStores, 0);
@@ -222,7 +222,7 @@ static void addWaits(InstructionTable &table) {
   addCount(
       "s_wait_storecnt_dscnt",
       [](Wave &wave, const Instruction &instruction) {
-        wave.outstanding.wait(Counter::Store, instruction.detail >> 8);
+        wave.waitForStores(instruction.detail >> 8);
         wave.outstanding.wait(Counter::Lds, instruction.detail & 0xFF);
       },
       0);
@@ -250,6 +250,7 @@ static void signalBarrier(Wave &wave) {
 
 static void endProgram(Wave &wave, const Instruction &) {
   wave.status = WaveStatus::Done;
+  wave.completeStores();
   Workgroup &group = wave.group;
   --group.numLive;
   // The others do not wait for waves that have ended.
@@ -274,6 +275,7 @@ static void addFlow(InstructionTable &table) {
   table.add("s_endpgm", withoutOperands(endProgram));
   table.add("s_sleep", withoutOperands([](Wave &wave, const Instruction &) {
               wave.status = WaveStatus::Yields;
+              wave.completeStores();
             }));
   table.add("s_trap", withoutOperands([](Wave &wave, const Instruction &) {
               wave.fail("the kernel trapped");
@@ -387,8 +389,13 @@ static void loadScalars(Wave &wave, const Instruction &instruction) {
               wave.machine.memory.describe(address, words * 4, false));
     return;
   }
-  std::memcpy(wave.scalars + instruction.result.index,
-              reinterpret_cast<const void *>(address), words * 4);
+  uint32_t *result = wave.scalars + instruction.result.index;
+  if (wave.cache &&
+      wave.machine.memory.contains(address, words * 4, /*isStore=*/true))
+    wave.cache->load(address, words * 4, Scope::Wave,
+                     reinterpret_cast<uint8_t *>(result));
+  else
+    std::memcpy(result, reinterpret_cast<const void *>(address), words * 4);
   wave.outstanding.issue(Counter(instruction.detail2), Order::Any, instruction,
                          {{instruction.result.index, uint16_t(words)}});
 }

@@ -3,6 +3,7 @@
 #ifndef IRIS_EMULATOR_WAVE_H
 #define IRIS_EMULATOR_WAVE_H
 
+#include "Caches.h"
 #include "Instruction.h"
 #include "Waits.h"
 #include "iris/Chips/AMDExecution.h"
@@ -35,10 +36,13 @@ struct MachineState {
   /// Counts stores and atomics to memory or LDS: no wave that polls can go on
   /// without one.
   uint64_t stores = 0;
+  MemoryHistory history;
 };
 
 struct Workgroup {
-  unsigned launch = 0;
+  unsigned launch = 0, device = 0;
+  /// How often its waves do not run although they could, in percent.
+  unsigned laziness = 0;
   uint32_t ids[3] = {0, 0, 0};
   std::vector<uint8_t> lds;
   std::vector<std::unique_ptr<Wave>> waves;
@@ -87,6 +91,20 @@ public:
   /// Writes a vector register in the active lanes.
   void writeRow(unsigned index, const uint32_t *values);
 
+  // Stores -------------------------------------------------------------------
+
+  /// Waits until at most `allowed` stores are outstanding.
+  void waitForStores(unsigned allowed) {
+    outstanding.wait(Counter::Store, allowed);
+    if (cache)
+      cache->drain(allowed);
+  }
+  /// Completes stores that no instruction waits for.
+  void completeStores() {
+    if (cache)
+      cache->drain(0);
+  }
+
   // Errors -------------------------------------------------------------------
 
   /// Ends the wave with an error.
@@ -116,8 +134,13 @@ public:
   /// The barrier that the wave has signaled and may wait for.
   uint64_t barrier = 0;
   OutstandingAccesses outstanding;
-  uint64_t executed = 0;
+  /// Slept when it ran last: it polls.
+  bool isAsleep = false;
+  /// Random; see Scheduler.
+  uint32_t orderKey = 0;
   std::string error;
+  /// What the wave sees of memory; null if it is coherent.
+  Cache *cache = nullptr;
   /// Scratch of all lanes, one lane after the other.
   std::vector<uint8_t> scratch;
   uint32_t scratchBytes = 0;

@@ -61,7 +61,7 @@ def run(library, chip, source, buffers, programs, name):
     image = code_object.build(chip, source, options)
     machine = bridge.Bridge(library)
     number = machine.Load(image, ctypes.c_uint64(len(image)), name.encode())
-    machine.Start(0, ctypes.c_uint64(1), ctypes.c_uint64(1 << 40))
+    machine.Start(0, 0, ctypes.c_uint64(1), ctypes.c_uint64(1 << 40))
     addresses = []
     for index, buffer in enumerate(buffers):
         address = ctypes.addressof(buffer)
@@ -70,7 +70,7 @@ def run(library, chip, source, buffers, programs, name):
                           f"buffer {index}".encode())
         addresses.append(address)
     three = ctypes.c_uint32 * 3
-    machine.Launch(number, b"k", 0, three(programs, 1, 1),
+    machine.Launch(number, b"k", 0, 0, three(programs, 1, 1),
                    three(wave_size(chip), 1, 1),
                    (ctypes.c_uint64 * len(addresses))(*addresses),
                    len(addresses))

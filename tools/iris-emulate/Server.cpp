@@ -5,6 +5,7 @@
 #include "iris/Emulator/Emulator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringSwitch.h"
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -250,10 +251,17 @@ Error Server::hello(uint64_t version, StringRef name) {
   if (!irischips::findExecution(std::string_view(name.data(), name.size())))
     return llvm::createStringError("the emulator does not know the chip '" +
                                    name + "'");
-  if (std::string kind = environment("IRIS_EMULATOR_MEMORY", "coherent");
-      kind != "coherent")
+  std::string kind = environment("IRIS_EMULATOR_MEMORY", "coherent");
+  auto caches = llvm::StringSwitch<std::optional<Caches>>(kind)
+                    .Case("coherent", Caches::None)
+                    .Case("device", Caches::Device)
+                    .Case("wg", Caches::Workgroup)
+                    .Case("wave", Caches::Wave)
+                    .Default(std::nullopt);
+  if (!caches)
     return llvm::createStringError("IRIS_EMULATOR_MEMORY is '" + kind +
-                                   "'; expected coherent");
+                                   "'; expected coherent, device, wg or wave");
+  options.caches = *caches;
   chip = name.str();
   StringRef seed;
   std::string text = environment("IRIS_EMULATOR_SEED", "1");

@@ -43,15 +43,42 @@ static cl::opt<unsigned> sharedBytes("lds",
                                      cl::cat(category));
 static cl::opt<Schedule> schedule(
     "schedule", cl::desc("The order in which waves run:"),
-    cl::values(clEnumValN(Schedule::Random, "random",
-                          "in random order, a few instructions each (default)"),
-               clEnumValN(Schedule::RoundRobin, "round-robin",
-                          "one instruction each"),
-               clEnumValN(Schedule::Ahead, "ahead",
-                          "each one as far as it can go without others"),
-               clEnumValN(Schedule::Behind, "behind",
-                          "some only if no other one can")),
+    cl::values(
+        clEnumValN(Schedule::Random, "random",
+                   "in random order, a few instructions each (default)"),
+        clEnumValN(Schedule::RoundRobin, "round-robin", "one instruction each"),
+        clEnumValN(Schedule::Ahead, "ahead",
+                   "each one as far as it can go without others"),
+        clEnumValN(Schedule::Behind, "behind", "some only if no other one can"),
+        clEnumValN(Schedule::First, "first",
+                   "the first one that can run, as far as it can go"),
+        clEnumValN(Schedule::Last, "last", "the last one, likewise"),
+        clEnumValN(Schedule::LeaderLast, "leader-last",
+                   "likewise, where the first wave of a workgroup only "
+                   "runs if no other one can"),
+        clEnumValN(Schedule::LeaderFirst, "leader-first",
+                   "likewise, where it runs first"),
+        clEnumValN(Schedule::Shuffled, "shuffled",
+                   "likewise, in an order that changes at barriers"),
+        clEnumValN(Schedule::Starved, "starved",
+                   "likewise, where one wave of each workgroup only "
+                   "runs if no other one can"),
+        clEnumValN(Schedule::Bursts, "bursts",
+                   "a random one for up to 1024 instructions"),
+        clEnumValN(Schedule::Crossed, "crossed",
+                   "likewise, in opposite orders on devices of even and "
+                   "odd numbers")),
     cl::init(Schedule::Random), cl::cat(category));
+static cl::opt<Caches> caches(
+    "memory", cl::desc("What memory is not coherent with:"),
+    cl::values(clEnumValN(Caches::None, "coherent",
+                          "nothing: stores are visible at once (default)"),
+               clEnumValN(Caches::Device, "device", "a cache of each device"),
+               clEnumValN(Caches::Workgroup, "wg", "a cache of each workgroup"),
+               clEnumValN(Caches::Wave, "wave",
+                          "a cache of each wave, on chips whose workgroups may "
+                          "have several")),
+    cl::init(Caches::None), cl::cat(category));
 static cl::opt<uint64_t> seed("seed", cl::desc("Determines the order"),
                               cl::value_desc("N"), cl::init(0),
                               cl::cat(category));
@@ -196,6 +223,7 @@ static Error runTool() {
   RunOptions options;
   options.schedule = schedule;
   options.seed = seed;
+  options.caches = caches;
   options.budget = budget;
   options.residentGroups = std::max(1u, unsigned(resident));
   auto begin = std::chrono::steady_clock::now();

@@ -24,6 +24,17 @@ enum class WaitCounters {
   PerKind,
 };
 
+/// How instructions name the caches that they bypass, write back or drop.
+enum class CacheControl {
+  /// glc: only that a load bypasses the nearest cache, which stores write
+  /// through.
+  Bypass,
+  /// sc0 and sc1.
+  ScopeBits,
+  /// scope:SCOPE_...
+  ScopeName,
+};
+
 /// A row for each chip whose code the emulator executes.
 struct AMDExecution {
   std::string_view chip;
@@ -36,6 +47,9 @@ struct AMDExecution {
   /// Whether a program's indices are in trap registers.
   bool hasIdsInTrapRegisters;
   WaitCounters counters;
+  CacheControl cacheControl;
+  /// Whether the waves of a workgroup may have different caches.
+  bool hasCachesOfWaves;
   /// Whether 16-bit operations keep the upper half of their result's register.
   bool keepsUpperHalf;
   /// Whether v_cmpx writes EXEC alone.

@@ -10,6 +10,7 @@
 #include "iris/Emulator/CodeObject.h"
 #include "iris/Emulator/Memory.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <array>
 #include <map>
 #include <memory>
@@ -30,6 +31,7 @@ struct Launch {
   uint32_t extraLdsBytes = 0;
   /// Launches of one queue run one after the other.
   unsigned queue = 0;
+  unsigned device = 0;
 };
 
 /// The order in which waves run.
@@ -42,15 +44,39 @@ enum class Schedule {
   Ahead,
   /// As before, where some waves only run if no other one can.
   Behind,
+  // One wave runs until it sleeps, waits at a barrier or ends; then the next
+  // one is chosen of those that are not asleep.
+  /// The first one, of the first workgroup, of the first device.
+  First,
+  Last,
+  /// The first waves of workgroups only if no other one can.
+  LeaderLast,
+  LeaderFirst,
+  /// In random order, which changes at barriers.
+  Shuffled,
+  /// One wave of each workgroup only if no other one can.
+  Starved,
+  /// Any one, for up to 1024 instructions.
+  Bursts,
+  /// In one order on devices of even numbers, in the reverse one on others.
+  Crossed,
 };
+
+/// What memory is not coherent with: accesses that name a smaller scope use the
+/// cache of their device, workgroup or wave.
+enum class Caches { None, Device, Workgroup, Wave };
 
 struct RunOptions {
   Schedule schedule = Schedule::Random;
+  Caches caches = Caches::None;
   uint64_t seed = 0;
   /// Instructions of all waves together.
   uint64_t budget = uint64_t(1) << 40;
   /// Workgroups of a launch that are on the device at the same time.
   unsigned residentGroups = 1024;
+  /// Positions, in words, of instructions that do nothing: to see whether a
+  /// barrier, a wait or a cache operation is necessary.
+  std::vector<uint32_t> removed;
   /// What kernels read as the time; without it, instructions.
   uint64_t (*clock)() = nullptr;
 };
@@ -86,6 +112,14 @@ public:
   /// Whether all launches have ended.
   bool isIdle() const;
   RunStatistics getStatistics() const;
+  /// Calls function(kernel, position in words, assembly, executions) for each
+  /// instruction that was executed.
+  using ExecutionFunction = llvm::function_ref<void(const Kernel &, uint32_t,
+                                                    llvm::StringRef, uint64_t)>;
+  void forEachExecuted(ExecutionFunction function) const;
+  /// Call this before something else than a kernel changes memory: caches keep
+  /// what it held.
+  void willChange(const void *data, uint64_t bytes);
   /// Stores and atomics so far: if there are none, waves may wait for memory
   /// that something else writes.
   uint64_t countStores() const;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- EmulatorBridge.cpp - The emulator for scripts ----------------------===//
 //
-// Functions that test/Emulator/bridge.py calls. Those that can fail return -1
+// Functions that test/Emulated/machine.py calls. Those that can fail return -1
 // and leave a message.
 #include "iris/Emulator/Emulator.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstring>
 
 using namespace mlir::iris::emulator;
@@ -13,7 +15,8 @@ struct Bridge {
   Memory memory;
   std::vector<std::unique_ptr<CodeObject>> codes;
   std::unique_ptr<Emulator> emulator;
-  std::string error;
+  std::vector<uint32_t> removed;
+  std::string error, text;
 
   int fail(llvm::Error failure) {
     error = llvm::toString(std::move(failure));
@@ -37,13 +40,21 @@ EXPORT void emulatorRemoveMemory(Bridge *bridge, const void *data) {
   bridge->memory.remove(data);
 }
 
+/// Instructions of later runs that do nothing.
+EXPORT void emulatorRemove(Bridge *bridge, const uint32_t *positions,
+                           unsigned count) {
+  bridge->removed.assign(positions, positions + count);
+}
+
 /// Forgets all launches.
-EXPORT void emulatorStart(Bridge *bridge, unsigned schedule, uint64_t seed,
-                          uint64_t budget) {
+EXPORT void emulatorStart(Bridge *bridge, unsigned schedule, unsigned caches,
+                          uint64_t seed, uint64_t budget) {
   RunOptions options;
   options.schedule = Schedule(schedule);
+  options.caches = Caches(caches);
   options.seed = seed;
   options.budget = budget;
+  options.removed = bridge->removed;
   bridge->emulator.reset();
   bridge->emulator = std::make_unique<Emulator>(bridge->memory, options);
 }
@@ -62,19 +73,29 @@ EXPORT const char *emulatorChip(Bridge *bridge, int code) {
   return bridge->codes[code]->getChip().data();
 }
 
-EXPORT int emulatorMaxThreads(Bridge *bridge, int code, const char *name) {
-  auto kernel = bridge->codes[code]->find(name);
-  if (!kernel)
-    return bridge->fail(kernel.takeError());
-  return int((*kernel)->maxWorkgroupSize);
+/// What a kernel has: 0 the most threads of a workgroup, 1 arguments that are
+/// not hidden, 2 vector registers.
+EXPORT int emulatorProperty(Bridge *bridge, int code, const char *name,
+                            int property) {
+  auto found = bridge->codes[code]->find(name);
+  if (!found)
+    return bridge->fail(found.takeError());
+  const Kernel &kernel = **found;
+  if (property == 0)
+    return int(kernel.maxWorkgroupSize);
+  if (property == 1)
+    return int(llvm::count_if(kernel.arguments, [](const KernelArgument &each) {
+      return !each.isHidden();
+    }));
+  return int(kernel.numVectors);
 }
 
 /// `values`: a word of 64 bits for each argument that is not hidden. Returns
 /// the number of the launch.
 EXPORT int emulatorLaunch(Bridge *bridge, int code, const char *name,
-                          unsigned queue, const uint32_t *groups,
-                          const uint32_t *threads, const uint64_t *values,
-                          unsigned numValues) {
+                          unsigned queue, unsigned device,
+                          const uint32_t *groups, const uint32_t *threads,
+                          const uint64_t *values, unsigned numValues) {
   auto kernel = bridge->codes[code]->find(name);
   if (!kernel)
     return bridge->fail(kernel.takeError());
@@ -82,6 +103,7 @@ EXPORT int emulatorLaunch(Bridge *bridge, int code, const char *name,
   launch.code = bridge->codes[code].get();
   launch.kernel = *kernel;
   launch.queue = queue;
+  launch.device = device;
   std::copy_n(groups, 3, launch.groups.begin());
   std::copy_n(threads, 3, launch.threads.begin());
   std::vector<std::vector<uint8_t>> bytes;
@@ -108,10 +130,24 @@ EXPORT int emulatorAdvance(Bridge *bridge, uint64_t instructions) {
     return bridge->fail(std::move(error));
   return 0;
 }
+EXPORT void emulatorWillChange(Bridge *bridge, const void *data,
+                               uint64_t size) {
+  bridge->emulator->willChange(data, size);
+}
 EXPORT int emulatorIsDone(Bridge *bridge, int launch) {
   return bridge->emulator->isDone(unsigned(launch));
 }
 EXPORT int emulatorIsIdle(Bridge *bridge) { return bridge->emulator->isIdle(); }
+/// A line for each instruction that was executed: position in words,
+/// executions, assembly.
+EXPORT const char *emulatorExecutions(Bridge *bridge) {
+  llvm::raw_string_ostream os(bridge->text = "");
+  bridge->emulator->forEachExecuted([&](const Kernel &, uint32_t position,
+                                        llvm::StringRef text, uint64_t count) {
+    os << position << ' ' << count << ' ' << text << '\n';
+  });
+  return bridge->text.c_str();
+}
 EXPORT uint64_t emulatorInstructions(Bridge *bridge) {
   return bridge->emulator->getStatistics().instructions;
 }

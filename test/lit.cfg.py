@@ -24,8 +24,8 @@ config.environment["PATH"] = os.pathsep.join(
         os.environ.get("PATH", ""),
     ]
 )
-for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR", "AMDEMU", "TINYGRAD_DIR",
-             "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR", "ASAN_OPTIONS", "TSAN_OPTIONS",
+             "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -46,20 +46,8 @@ config.substitutions += [
     ("%python", config.python_executable),
 ]
 
-# Executing AMD machine code needs an emulator, which is not part of the
-# repository: AMDEMU is its script, TINYGRAD_DIR the tinygrad checkout that it
-# uses.
-if os.path.isfile(os.environ.get("AMDEMU", "")) and os.path.isdir(
-    os.environ.get("TINYGRAD_DIR", "")
-):
-    config.available_features.add("amdemu")
-    config.substitutions.append(("%amdemu", os.environ["AMDEMU"]))
-else:
-    lit_config.note(
-        "emulated AMD tests are skipped; set AMDEMU and TINYGRAD_DIR to run them"
-    )
-
-# Interpreting PTX needs NumPy, of lit's interpreter or of the system's.
+# Interpreting PTX needs NumPy, of lit's interpreter or of the system's. So do the
+# scripts that execute AMD machine code, which load a library without sanitizers.
 if any(
     os.path.exists(python)
     and subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode
@@ -67,6 +55,8 @@ if any(
     for python in (sys.executable, "/usr/bin/python3")
 ):
     config.available_features.add("numpy")
+    if not config.iris_sanitize:
+        config.available_features.add("emulator")
 
 # NVIDIA's assembler, where iris-compile looks for it.
 if lit.util.which("ptxas", config.environment["PATH"]):

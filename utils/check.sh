@@ -6,8 +6,7 @@
 #   utils/check.sh --full      the long forms too
 #
 # Ends with one line, 'N passed, N failed, N skipped'; exit status 0 only if
-# none failed. Emulated AMD tests run where AMDEMU and TINYGRAD_DIR are set
-# (test/README.md).
+# none failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source utils/setup.sh

@@ -3,7 +3,7 @@
 """Counts the instructions that collectives execute on gfx942, of Iris and
 Triton.
 
-    AMDEMU=amdemu.py TINYGRAD_DIR=tinygrad benchmarks/isa/collectives-isa.py \\
+    PATH=$PWD/build/bin:$PATH benchmarks/isa/collectives-isa.py \\
         build/bin/iris-compile venv/bin/python --json=collectives-isa.jsonl
 
 All-gather push, and one-shot and two-shot all-reduce of f16, are compiled by
@@ -14,8 +14,7 @@ are compared with NumPy's. Every number of warps is tried with every tile.
 Only the main loop counts. Each kernel runs with TILES and with twice as many
 tiles per program, and the count of an instruction is the difference between
 the two runs: prologue and epilogue cancel. So do barriers: instructions whose
-difference is not the same on all ranks, or not the same for each tile, poll,
-and are reported as `unsteady`.
+difference is not the same for each tile poll, and are reported as `unsteady`.
 
 The unit is one wave instruction per 64 x 16 bytes and peer: a wave that loads
 16 bytes per lane once and stores them to four peers with five instructions in
@@ -25,7 +24,6 @@ which it loads from all peers and stores to all peers: at least 2.
 
 import argparse
 import collections
-import inspect
 import json
 import os
 import pathlib
@@ -47,7 +45,8 @@ COLLECTIVES = {
 
 
 sys.path.insert(0, str(HERE.parents[1] / "test/Emulated"))
-import emulate  # switches to an interpreter that has NumPy
+import machine  # switches to an interpreter that has NumPy
+import emulate
 import numpy as np
 
 
@@ -100,45 +99,10 @@ def compile_theirs(options, ranks, configs, folder):
 # Execution -------------------------------------------------------------------
 
 
-def correct(emulator):
-    """tinygrad interprets v128 and up in 16-bit operands as the high halves
-    of v0 and up, as on RDNA 3. CDNA does not have this rule: patches it out."""
-    module = emulator.E
-    for name in ("_load_vsrc0", "_compile_vop12"):
-        source = inspect.getsource(getattr(module, name))
-        for limit in ("_c(128)", "_c(384)"):
-            source = source.replace(limit, "_c(1 << 30)")
-        source = source.replace("_load_vsrc0(", "_load_vsrc0_cdna(")
-        source = source.replace("_compile_vop12(", "_compile_vop12_cdna(")
-        exec(source, vars(module))
-    for kind in ("VOP1", "VOP2"):
-        module._INST_HANDLERS[getattr(emulator.irc, kind)] = (
-            module._compile_vop12_cdna)
-
-
-def make_counter(emulator):
-    class Counter(emulator.Emu):
-        """Counts by device and offset in the kernel."""
-
-        def __init__(self, memory, seed):
-            super().__init__(memory, seed=seed, check=False)
-            self.executed = collections.Counter()
-            self.names = {}
-
-        def fetch(self, launch, pc):
-            entry = super().fetch(launch, pc)
-            offset = pc - launch.entry
-            self.executed[launch.device, offset] += 1
-            self.names[offset] = entry[5]
-            return entry
-
-    return Counter
-
-
 class Run:
     """One execution: on all ranks, with `tiles` tiles per program."""
 
-    def __init__(self, emulator, options, image, kernel, ours, config, ranks,
+    def __init__(self, options, image, kernel, ours, config, ranks,
                  tiles):
         collective, warps, tile = config
         info = COLLECTIVES[collective]
@@ -148,8 +112,8 @@ class Run:
         count = total // info["bytes"]
         result = total * (ranks if gathers else 1)
         heap = total + result + options.scratch + (1 << 14)
-        world = emulate.World(emulate.Image(emulator, str(image)), ranks, None, 1,
-                              0, heap)
+        world = emulate.World(machine.CodeObject(str(image)), ranks, None, 1,
+                              heap)
         kind = np.uint8 if gathers else np.float16
         inputs = world.alloc((count,), kind)
         outputs = world.alloc((result // info["bytes"],), kind)
@@ -163,9 +127,7 @@ class Run:
         data = [random.integers(0, 256 if gathers else 64, count) for _ in
                 range(ranks)]
         for rank, values in enumerate(data):
-            start = inputs.address(rank) - world.base
-            raw = np.ascontiguousarray(values.astype(kind)).view(np.uint8)
-            world.memory.real[start:start + raw.size] = raw
+            inputs.write(rank, values)
         want = np.concatenate(data) if gathers else sum(data)
 
         launches = []
@@ -174,32 +136,34 @@ class Run:
                 launches.append(world.launch(rank, kernel, PROGRAMS, inputs,
                                              outputs, workspace, count, 0))
                 continue
-            described = world.image.code.kernels[kernel][".args"]
             packed = [inputs.address(rank), outputs.address(rank), table, rank,
                       count]
-            packed += [0] * (len(described) - len(packed))  # Triton's arguments
-            launches.append(emulator.Launch(
-                world.image.code, kernel, (PROGRAMS, 1, 1), (LANES * warps, 1, 1),
+            packed += [0] * (world.image.argument_count(kernel) - len(packed))  # Triton's arguments
+            launches.append(machine.Launch(
+                world.image, kernel, (PROGRAMS, 1, 1), (LANES * warps, 1, 1),
                 packed, world.memory, device=rank))
-        counter = make_counter(emulator)(world.memory, seed=1)
-        counter.run(launches)
+        emulation = machine.Emu(world.memory, seed=1, check=False)
+        emulation.run(launches)
         for rank in range(ranks):
             if not np.array_equal(outputs.read(rank), want.astype(kind)):
                 raise RuntimeError(f"rank {rank}: the output is wrong")
-        self.executed, self.names = counter.executed, counter.names
-        self.metadata = world.image.code.kernels[kernel]
+        self.executed = {position: count
+                         for position, count, _ in emulation.executions()}
+        self.names = {position: text.split()[0]
+                      for position, _, text in emulation.executions()}
+        self.vectors = world.image.vector_count(kernel)
 
 
 def class_of(name):
-    if name.startswith("V_"):
+    if name.startswith("v_"):
         return "valu"
-    if name.startswith(("GLOBAL_", "BUFFER_", "FLAT_", "SCRATCH_")):
-        return "load" if "_LOAD" in name else "store"
-    if name in ("S_WAITCNT", "S_NOP"):
+    if name.startswith(("global_", "buffer_", "flat_", "scratch_")):
+        return "load" if "_load" in name else "store"
+    if name in ("s_waitcnt", "s_nop"):
         return "wait"
-    if name.startswith(("S_CBRANCH", "S_BRANCH")):
+    if name.startswith(("s_cbranch", "s_branch")):
         return "branch"
-    if name.startswith("S_") and name != "S_BARRIER":
+    if name.startswith("s_") and name != "s_barrier":
         return "salu"
     return "other"
 
@@ -207,12 +171,12 @@ def class_of(name):
 CLASSES = ["valu", "salu", "load", "store", "wait", "branch", "other"]
 
 
-def measure(emulator, options, image, kernel, ours, config, ranks):
+def measure(options, image, kernel, ours, config, ranks):
     collective, warps, tile = config
     record = {"benchmark": "collectives-isa", "collective": collective,
               "compiler": "iris" if ours else "triton", "ranks": ranks,
               "warps": warps, "tile_bytes": tile}
-    few, many = (Run(emulator, options, image, kernel, ours, config, ranks, n)
+    few, many = (Run(options, image, kernel, ours, config, ranks, n)
                  for n in (options.tiles, 2 * options.tiles))
     more_tiles = many.tiles - few.tiles
     unit = ranks * more_tiles * tile / PIECE / LANES * ranks
@@ -221,18 +185,17 @@ def measure(emulator, options, image, kernel, ours, config, ranks):
     least = more_tiles * warps / 4
     counts, widths, unsteady = collections.Counter(), set(), 0
     for offset, name in many.names.items():
-        more = [many.executed[rank, offset] - few.executed[rank, offset]
-                for rank in range(ranks)]
-        if min(more) != max(more) or more[0] % least:
-            unsteady += sum(more)
-        elif more[0]:
-            counts[class_of(name)] += sum(more)
+        more = many.executed[offset] - few.executed.get(offset, 0)
+        if more % (least * ranks):
+            unsteady += more
+        elif more:
+            counts[class_of(name)] += more
             if class_of(name) in ("load", "store"):
-                widths.add(name.lower())
+                widths.add(name)
     record["instructions"] = round(sum(counts.values()) / unit, 4)
     record.update({name: round(counts[name] / unit, 4) for name in CLASSES})
     record.update({"accesses": sorted(widths), "unsteady": unsteady,
-                   "vgprs": many.metadata[".vgpr_count"],
+                   "vgprs": many.vectors,
                    "spilled_vgprs": many.metadata[".vgpr_spill_count"],
                    "tiles_per_program": [options.tiles, 2 * options.tiles],
                    "programs": PROGRAMS})
@@ -317,8 +280,6 @@ def main():
             print_tables([json.loads(line) for line in file])
         return 0
 
-    emulator = emulate.load_emulator()
-    correct(emulator)
     configs = [(c, w, t) for c in options.collectives.split(",")
                for w in options.warps for t in options.tile_bytes
                if t >= w * LANES * PIECE]
@@ -334,7 +295,7 @@ def main():
                 images = build(options, ranks, configs, folder)
                 for config, (image, kernel) in images.items():
                     try:
-                        record = measure(emulator, options, image, kernel,
+                        record = measure(options, image, kernel,
                                          compiler == "iris", config, ranks)
                     except RuntimeError as error:
                         print(f"{compiler} {config} {ranks}: {error}",

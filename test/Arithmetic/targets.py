@@ -87,21 +87,18 @@ def call_on_host(image, calls, send):
 
 
 def on_emulator(path, calls):
-    import emulate
+    import machine
     import numpy as np
-    image = emulate.Image(emulate.load_emulator(), path)
+    code = machine.CodeObject(path)
     results = []
     for name, inputs, sizes in calls:
-        memory = image.emulator.Memory(1 << 20, n_views=0)
+        memory = machine.Memory(1 << 20)
         addresses = [memory.put(np.frombuffer(raw, np.uint8).copy())
                      for raw in inputs]
         outputs = [memory.put(np.full(size + SPARE, FILL, np.uint8))
                    for size in sizes]
-        launch = image.emulator.Launch(
-            image.code, name, grid=(1, 1, 1), block=(image.threads(name), 1, 1),
-            args=addresses + outputs, mem=memory, device=0)
         try:
-            image.emulation(memory, 1, None).run([launch])
+            code.run(name, memory, addresses + outputs)
         except RuntimeError as error:
             results.append(str(error))
             continue

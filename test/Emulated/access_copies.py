@@ -3,13 +3,11 @@
 """Executes the kernel of accesses.mlir on an emulated AMD device.
 
     access_copies.py HSACO
-
-AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
-uses.
 """
 import sys
 
-import emulate  # first: it switches to an interpreter that has NumPy
+import machine  # first: it switches to an interpreter that has NumPy
+import emulate
 import numpy as np
 
 FROM_STRIDE, TO_STRIDE, COPIED, STORED = 65, 67, 34, 48
@@ -27,17 +25,16 @@ def wanted(source):
 
 
 def main():
-    emulator = emulate.load_emulator()
-    image = emulate.Image(emulator, sys.argv[1])
+    image = machine.CodeObject(sys.argv[1])
     threads = image.threads("pieces")
-    memory = emulator.Memory(1 << 16)
+    memory = machine.Memory(1 << 16)
     # Half of all words of 16 bits are negative.
     source = emulate.hash_of(1, np.arange(FROM_STRIDE * threads), 24).astype(
         np.uint8)
     # Where no thread stores, the bytes stay.
     target = np.full(TO_STRIDE * threads, 0xA5, np.uint8)
     addresses = memory.put(source), memory.put(target)
-    image.run_program("pieces", memory, [addresses[0], source.size,
+    image.run("pieces", memory, [addresses[0], source.size,
                                          addresses[1], target.size])
 
     for thread in range(threads):
@@ -49,7 +46,7 @@ def main():
     wrong = np.nonzero(got != target)[0]
     if wrong.size:
         print("%s: %d of %d bytes differ, the first is byte %d of thread %d" % (
-            image.code.arch, wrong.size, target.size, wrong[0] % TO_STRIDE,
+            image.arch, wrong.size, target.size, wrong[0] % TO_STRIDE,
             wrong[0] // TO_STRIDE))
     return wrong.size != 0
 

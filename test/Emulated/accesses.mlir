@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// REQUIRES: amdemu
+// REQUIRES: emulator
 // Loads and stores of 2 to 16 bytes at every address: each thread copies 34
 // bytes from `from` + 65 * thread to LDS + 67 * thread, and from there to
 // `to` + 67 * thread. See access_copies.py.

@@ -20,7 +20,7 @@ import ctypes
 import random
 import sys
 
-import emulate  # first: it switches to an interpreter that has NumPy
+import machine  # first: it switches to an interpreter that has NumPy
 import expressions
 from expressions import BITS, COUNT, FLOATS, FORMAT, INTEGERS
 import numpy as np
@@ -103,15 +103,12 @@ class Kernel:
         library[f"iris.{self.name}"](arguments, program.words)
         return results
 
-    def on_device(self, image, wave):
-        memory = image.emulator.Memory(1 << 20, n_views=0)
+    def on_device(self, image):
+        memory = machine.Memory(1 << 20)
         sizes = [PAIRS * BITS[e] // 8 for _, e in self.results]
         addresses = [memory.put(b) for b in self.inputs()]
         addresses += [memory.put(np.zeros(size, np.uint8)) for size in sizes]
-        launch = image.emulator.Launch(
-            image.code, self.name, grid=(1, 1, 1), block=(wave, 1, 1),
-            args=addresses, mem=memory, device=0)
-        image.emulation(memory, 1, None).run([launch])
+        image.run(self.name, memory, addresses)
         return [memory.get(address, unsigned(element), PAIRS)
                 for address, (_, element) in zip(addresses[2:], self.results)]
 
@@ -189,17 +186,17 @@ def main():
         return 0
 
     library = ctypes.CDLL(options.host)
-    image = emulate.Image(emulate.load_emulator(), options.hsaco)
+    image = machine.CodeObject(options.hsaco)
     chains, wrong = 0, 0
     for kernel in kernels(options):
         try:
-            got = kernel.on_device(image, options.wave)
+            got = kernel.on_device(image)
         except RuntimeError as error:
             sys.exit(f"{kernel.name}: {error}")
         wrong += len(compare(kernel, kernel.on_host(library), got,
                              options.verbose))
         chains += len(kernel.chains)
-    print(f"{chains} chains on {image.code.arch}, {wrong} differ from the host")
+    print(f"{chains} chains on {image.arch}, {wrong} differ from the host")
     return wrong != 0
 
 

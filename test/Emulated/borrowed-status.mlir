@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// REQUIRES: amdemu
+// REQUIRES: emulator
 // A matmul that uses all LDS of gfx942 leaves no word for the wait status: a
 // word that holds data is borrowed. See borrowed_status.py.
 // RUN: iris-compile %s --target=gfx942 --emit=obj -o %t

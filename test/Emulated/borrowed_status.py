@@ -13,7 +13,7 @@ the emulator reports a hang.)
 """
 import sys
 
-from emulate import np  # first: it switches to an interpreter that has NumPy
+from machine import np  # first: it switches to an interpreter that has NumPy
 from bounded import ABORT_HANG, HANG, READY, BoundedWorld, check_all
 
 SIZE, DEPTH, BLOCK, STRIDE = 256, 192, 64, 32
@@ -28,7 +28,7 @@ def small(salt, shape):
 
 def run(image, seed, weak, missing):
     """One launch of each participating rank; returns the problem, if any."""
-    world = BoundedWorld(image, 2, weak, seed, 2 if weak else 0,
+    world = BoundedWorld(image, 2, weak, seed,
                          heap_bytes=1 << 19)
     a = world.alloc((SIZE, DEPTH), np.float16)
     b = world.alloc((DEPTH, SIZE), np.float16)

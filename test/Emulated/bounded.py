@@ -2,7 +2,8 @@
 """Bounded waits on emulated AMD devices: for tests of waits that time out."""
 import sys
 
-from emulate import CONTROL_BYTES, Image, World, load_emulator
+import machine  # first: it switches to an interpreter that has NumPy
+from emulate import CONTROL_BYTES, World
 
 HANG = 128  # offset of the record in IrisRtControl
 READY, ABORT_HANG = 2, 1
@@ -15,27 +16,11 @@ class BoundedWorld(World):
         return fields
 
 
-def start_clock(emulator):
-    """The emulator keeps the real-time clock, a spare register of each wave,
-    constant: this makes each instruction advance it."""
-    step = emulator.Emu.step
-    now = [0]
-
-    def advance(self, wave):
-        now[0] += 1
-        wave.st._write_sgpr(emulator.E.SGPR_COUNT - 16, now[0])
-        return step(self, wave)
-
-    emulator.Emu.step = advance
-
-
 def check_all(run, missing, seeds):
     """Calls run(image, seed, memory, missing) for every value of `missing`;
     run returns the problem, if any. The program's argument names the code
     object. Returns the exit status."""
-    emulator = load_emulator()
-    start_clock(emulator)
-    image = Image(emulator, sys.argv[1])
+    image = machine.CodeObject(sys.argv[1])
     assert CONTROL_BYTES == 512
     failures = runs = 0
     for seed in seeds:

@@ -4,8 +4,7 @@ collectives.py."""
 import re
 import time
 
-import emulate  # first: it switches to an interpreter that has NumPy
-from streams import Streams
+import machine  # first: it switches to an interpreter that has NumPy
 
 
 def add_actions(actions):
@@ -43,10 +42,10 @@ def add_check_options(parser, seeds):
 def run_case(image, options, prepare, name, weak, seed):
     """Returns (problem, instructions)."""
     run = prepare(image, name, weak, seed)
-    emulation = image.emulation(run.world.memory, seed, weak,
-                                budget=options.budget)
+    emulation = machine.Emu(run.world.memory, seed, weak,
+                            budget=options.budget)
     try:
-        instructions = Streams(emulation, run.queues()).run()
+        instructions = machine.Streams(emulation, run.queues()).run()
     except RuntimeError as error:  # out of bounds, hang, trap
         return [*run.errors, str(error)], 0
     return run.errors, instructions
@@ -70,7 +69,7 @@ def check_memory(image, options, cases, memory, prepare, what, launches):
         if options.verbose:
             print(f"{name}: {time.time() - start:.1f} s", flush=True)
     print(f"{len(cases)} {what} on {options.ranks} devices "
-          f"({image.code.arch}, {memory} memory): {runs} runs of {launches} "
+          f"({image.arch}, {memory} memory): {runs} runs of {launches} "
           f"launches, {instructions} wave instructions, {len(failed)} failed, "
           f"{time.time() - start:.1f} s", flush=True)
     return failed
@@ -81,7 +80,7 @@ def check(options, cases, prepare, what, launches):
     returns exit status 0 if all pass, or if all are expected to fail and do.
     prepare(image, name, weak, seed) returns a run of a case: its `world`,
     `queues` and `errors`."""
-    image = emulate.Image(emulate.load_emulator(), options.hsaco)
+    image = machine.CodeObject(options.hsaco)
     good = True
     for memory in options.memory.split(","):
         failed = check_memory(image, options, cases, memory, prepare, what,

@@ -19,9 +19,6 @@ get memory that no other rank can access. Outputs hold another value at first,
 which they keep where the collective does not write.
 
 Data are small integers: all sums are exact.
-
-AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
-uses.
 """
 import argparse
 import dataclasses
@@ -208,8 +205,7 @@ class Run:
 
     def write(self, address, numbers):
         data = np.ascontiguousarray(self.element.encode(numbers)).view(np.uint8)
-        start = address - self.world.base
-        self.world.memory.real[start:start + data.size] = data
+        self.world.memory.write(address, data)
 
     def input(self, rank, launch):
         return small(rank, launch, self.sizes(launch)[0])
@@ -285,8 +281,7 @@ class Run:
 
 
 def prepare(options, cases, image, name, weak, seed):
-    views = options.ranks * (max(PROGRAMS) if weak == "wg" else 1)
-    world = emulate.World(image, options.ranks, weak, seed, views,
+    world = emulate.World(image, options.ranks, weak, seed,
                           WORKSPACE_BYTES + (96 << 10))
     return Run(cases[name], world, Element(options.element))
 

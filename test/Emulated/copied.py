@@ -132,8 +132,12 @@ class CopiedRun(fused.Run):
 
     def word(self, rank, number):
         address = self.workspace.address(rank) + FLAGS + number * LINE
-        start = address - self.world.base
-        return self.world.memory.real[start:start + 4].view(np.int32)
+        return int(self.world.memory.get(address, np.int32, 1)[0])
+
+    def set_word(self, rank, number, value):
+        self.world.memory.write(
+            self.workspace.address(rank) + FLAGS + number * LINE,
+            np.array([value], np.int32).view(np.uint8))
 
     def all_have(self, counts, launch):
         return all(count > launch for count in counts)
@@ -146,12 +150,12 @@ class CopiedRun(fused.Run):
 
         def begin():
             for number in range(chunks.flags):
-                self.word(rank, number)[:] = 0
+                self.set_word(rank, number, 0)
             for number, tiles in self.all_tiles(rank):
-                self.word(rank, chunks.flags + number)[:] = tiles
+                self.set_word(rank, chunks.flags + number, tiles)
                 if chunks.flags:
-                    self.word(rank, chunks.done + number)[:] = 0
-            self.word(rank, chunks.flags + chunks.counts)[:] = 1
+                    self.set_word(rank, chunks.done + number, 0)
+            self.set_word(rank, chunks.flags + chunks.counts, 1)
             self.arrived[rank] = launch + 1
 
         def join():
@@ -169,18 +173,17 @@ class CopiedRun(fused.Run):
     def engine(self, rank, launch):
         def copy_rows(copy):
             row_bytes = copy.from_.shape[1] * copy.from_.dtype.itemsize
-            real, base = self.world.memory.real, self.world.base
-            source = copy.from_.address(copy.source) - base \
-                + copy.from_row * row_bytes
-            target = copy.to.address(copy.target) - base \
-                + copy.to_row * row_bytes
-            size = copy.rows * row_bytes
-            real[target:target + size] = real[source:source + size]
+            memory = self.world.memory
+            memory.write(
+                copy.to.address(copy.target) + copy.to_row * row_bytes,
+                memory.get(copy.from_.address(copy.source)
+                           + copy.from_row * row_bytes,
+                           np.uint8, copy.rows * row_bytes))
 
         def set_flag(copy):
             number = self.chunks.done + copy.missing
-            self.word(copy.target, copy.flag)[:] = \
-                1 if copy.missing < 0 else self.word(copy.source, number)
+            self.set_word(copy.target, copy.flag, 1 if copy.missing < 0
+                          else self.word(copy.source, number))
 
         def done():
             self.copied[rank] = launch + 1
@@ -190,14 +193,14 @@ class CopiedRun(fused.Run):
                 return self.all_have(self.arrived, launch)
             entered = self.chunks.flags + self.chunks.counts
             return self.arrived[rank] > launch \
-                and bool(self.word(rank, entered)[0] == 0)
+                and self.word(rank, entered) == 0
 
         steps = [enter]
         for copy in self.copies(rank):
             if copy.missing >= 0:
                 count = self.chunks.flags + copy.missing
                 steps.append(lambda count=count:
-                             bool(self.word(rank, count)[0] == 0))
+                             self.word(rank, count) == 0)
             steps.append(functools.partial(copy_rows, copy))
             if copy.flag >= 0:
                 steps.append(functools.partial(set_flag, copy))
@@ -316,9 +319,7 @@ def emit(name, case, ranks):
 
 def prepare(options, cases, image, name, weak, seed):
     case = cases[name]
-    most = max((*case.programs, case.config["programs"]))
-    views = options.ranks * (most if weak == "wg" else 1)
-    world = emulate.World(image, options.ranks, weak, seed, views,
+    world = emulate.World(image, options.ranks, weak, seed,
                           fused.HEAP_BYTES)
     return CopiedRun(case, world, name)
 

@@ -72,9 +72,8 @@ class CountedRun(Run):
             self.write(target, np.full(self.size, POISON))
             self.write(source, self.input(rank, launch))
             for table, numbers in zip(self.tables, self.entries(rank, launch)):
-                start = table.address(rank) - self.world.base
                 data = np.array(numbers, np.int64).view(np.uint8)
-                self.world.memory.real[start:start + data.size] = data
+                self.world.memory.write(table.address(rank), data)
 
         def compare():
             want = self.expected(rank, launch)
@@ -104,8 +103,7 @@ class CountedRun(Run):
 
 
 def prepare(options, cases, image, name, weak, seed):
-    views = options.ranks * (max(PROGRAMS) if weak == "wg" else 1)
-    world = emulate.World(image, options.ranks, weak, seed, views,
+    world = emulate.World(image, options.ranks, weak, seed,
                           WORKSPACE_BYTES + (96 << 10))
     return CountedRun(cases[name], world, Element(options.element))
 

@@ -11,37 +11,14 @@ all devices at once, with the waves interleaved at random from a seed. The
 kernels' own checks must pass and must have compared something, and the driver
 compares the buffers with its own reference. Kinds of memory: `coherent`,
 `device` (one incoherent cache per device), `wg` (one per workgroup).
-
-AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
-uses.
 """
 import argparse
-import functools
-import importlib.util
-import os
 import re
 import sys
 import time
 
-import accesses
-import buffers
-import exchanges
-import floats
-import halves
-import idle_lanes
-import narrow_operands
-import vector_operands
-import wide_atomics
-
-try:
-    import numpy as np
-except ImportError:  # lit's interpreter may not have it
-    system_python = "/usr/bin/python3"
-    if os.path.realpath(sys.executable) == os.path.realpath(system_python):
-        sys.exit("emulate.py needs NumPy (Debian: python3-numpy)")
-    os.execv(system_python, [system_python] + sys.argv)
-
-import multiply_adds  # uses NumPy
+import machine  # first: it switches to an interpreter that has NumPy
+import numpy as np
 
 # Sizes and offsets of IrisRtControl in RuntimeABI.h.
 CONTROL_BYTES = 512
@@ -49,27 +26,6 @@ EXPECT_CHECKED, EXPECT_FAILED = 384, 392
 EXPECT_RECORD, EXPECT_RECORD_BYTES = 256, 56
 
 FLAG_STRIDE = 32  # i32 words between two flags
-
-
-@functools.cache
-def load_emulator():
-    """Once in a process: what is taught replaces parts of modules, and would
-    replace its own replacements."""
-    script = os.environ["AMDEMU"]
-    spec = importlib.util.spec_from_file_location("amdemu", script)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    buffers.teach(module)
-    exchanges.teach(module)
-    floats.teach(module)
-    halves.teach(module)
-    idle_lanes.teach(module)
-    multiply_adds.teach(module)
-    narrow_operands.teach(module)
-    vector_operands.teach(module)
-    accesses.teach(module)
-    wide_atomics.teach(module)
-    return module
 
 
 def hash_of(salt, index, shift):
@@ -80,31 +36,6 @@ def hash_of(salt, index, shift):
         h = h ^ (h >> np.uint32(15))
         h = h * np.uint32(739982445)
     return h >> np.uint32(shift)
-
-
-class Image:
-    """A code object of an emulator, whose instructions are decoded once."""
-
-    def __init__(self, emulator, path):
-        self.emulator, self.code = emulator, emulator.CodeObject(path)
-        self.decoded = {}
-
-    def emulation(self, memory, seed, weak, **options):
-        emulation = self.emulator.Emu(memory, seed=seed, weak=weak, **options)
-        emulation.prog = self.decoded
-        return emulation
-
-    def threads(self, kernel):
-        """Of a workgroup."""
-        return self.code.kernels[kernel][".max_flat_workgroup_size"]
-
-    def run_program(self, kernel, memory, arguments):
-        """Runs one program without the emulator's check, which takes unaligned
-        accesses for errors."""
-        launch = self.emulator.Launch(
-            self.code, kernel, (1, 1, 1), (self.threads(kernel), 1, 1),
-            arguments, memory)
-        self.emulation(memory, 1, None, check=False).run([launch])
 
 
 class Buffer:
@@ -134,21 +65,19 @@ class Buffer:
 
     def write(self, rank, data):
         data = np.ascontiguousarray(data, self.dtype).view(np.uint8).reshape(-1)
-        start = self.address(rank) - self.world.base
-        self.world.memory.real[start:start + data.nbytes] = data
+        self.world.memory.write(self.address(rank), data)
 
 
 class World:
     """N devices whose heaps have a uniform stride in one arena."""
 
-    def __init__(self, image, ranks, weak, seed, views, heap_bytes):
+    def __init__(self, image, ranks, weak, seed, heap_bytes):
         self.image, self.ranks = image, ranks
         self.weak, self.seed = weak, seed
         self.stride = (heap_bytes + 4095) & ~4095
         # After the heaps: control blocks, and arguments of each launch.
         arena = self.stride * ranks + (1 << 20)
-        self.memory = image.emulator.Memory(arena,
-                                            n_views=views if weak else 0)
+        self.memory = machine.Memory(arena)
         self.base = self.memory.base
         self.memory.top = self.base + self.stride * ranks
         self.heap_top = 0
@@ -199,14 +128,14 @@ class World:
                 packed += argument.arguments(rank)
             else:
                 packed.append(argument)
-        return self.image.emulator.Launch(
-            self.image.code, kernel, (programs, 1, 1),
+        return machine.Launch(
+            self.image, kernel, (programs, 1, 1),
             (self.image.threads(kernel), 1, 1), packed, self.memory,
             device=rank)
 
     def run(self, launches):
         """Runs launches at the same time, then waits for all of them."""
-        emulation = self.image.emulation(self.memory, self.seed, self.weak)
+        emulation = machine.Emu(self.memory, self.seed, self.weak)
         self.instructions += emulation.run(launches)
         # The argument blocks are no longer needed.
         self.memory.allocs = [a for a in self.memory.allocs
@@ -405,28 +334,25 @@ def main():
     parser.add_argument("--expect-failure", action="store_true",
                         help="succeed only if some run fails")
     options = parser.parse_args()
-    emulator = load_emulator()
 
     good = True
     for memory in options.memory.split(","):
-        failures = run_all(emulator, options, memory)
+        failures = run_all(options, memory)
         good = good and bool(failures) == options.expect_failure
     return not good
 
 
-def run_all(emulator, options, memory):
+def run_all(options, memory):
     """All seeds and shapes on one kind of memory; returns the first problem."""
     weak = None if memory == "coherent" else memory
-    views = options.ranks if weak == "device" else 64
-    image = Image(emulator, options.hsaco)
+    image = machine.CodeObject(options.hsaco)
     runs = compared = instructions = 0
     failures = []
     start = time.time()
     for seed in range(1, options.seeds + 1):
         for sequence in PROGRAMS.get(options.program) or [
                 lambda w: follow_main(w, options.program)]:
-            world = World(image, options.ranks, weak, seed, views,
-                          heap_bytes=options.heap)
+            world = World(image, options.ranks, weak, seed, options.heap)
             try:
                 error = sequence(world)
             except RuntimeError as exception:  # out of bounds, hang, trap
@@ -443,7 +369,7 @@ def run_all(emulator, options, memory):
     for failure in failures:
         print(failure)
     print(f"{options.program}: {runs} runs on {options.ranks} devices "
-          f"({image.code.arch}, {memory} memory), {compared} elements "
+          f"({image.arch}, {memory} memory), {compared} elements "
           f"compared, {instructions} wave instructions, {len(failures)} "
           f"failures, {time.time() - start:.1f} s", flush=True)
     return failures

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A fault of a kernel on an emulated device names the line.
-// REQUIRES: amdemu
-// RUN: not env IRIS_EMULATOR=%S/server.py iris-run -n 1 --heap=1M --device=emulated:gfx942 %s 2>&1 | FileCheck %s
-// RUN: not env IRIS_EMULATOR=%S/server.py iris-run -g0 -n 1 --heap=1M --device=emulated:gfx942 %s 2>&1 | FileCheck %s --check-prefix=NONE
-// CHECK: OUT OF BOUNDS {{.*}}kernel outside {{.*}} at {{.*}}fault-line.mlir:17:5
-// NONE: OUT OF BOUNDS {{.*}}kernel outside
+// REQUIRES: emulator
+// RUN: not iris-run -n 1 --heap=1M --device=emulated:gfx942 %s 2>&1 | FileCheck %s
+// RUN: not iris-run -g0 -n 1 --heap=1M --device=emulated:gfx942 %s 2>&1 | FileCheck %s --check-prefix=NONE
+// CHECK: kernel 'outside', {{.*}}: lane 0 stores 4 bytes at {{.*}} after the end of {{.*}}fault-line.mlir:17:5
+// NONE: kernel 'outside', {{.*}}: lane 0 stores 4 bytes at {{.*}} after the end of
 // NONE-NOT: fault-line.mlir:
 
 !buffer = memref<?xi32, #iris.symmetric>

@@ -23,9 +23,6 @@ first.
 
 removes synchronization that every kernel needs (BREAKS): `check` must then
 fail.
-
-AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
-uses.
 """
 import argparse
 import dataclasses
@@ -367,9 +364,7 @@ def get_cases():
 
 def prepare(options, cases, image, name, weak, seed):
     case = cases[name]
-    most = max((*case.programs, case.config["programs"]))
-    views = options.ranks * (most if weak == "wg" else 1)
-    world = emulate.World(image, options.ranks, weak, seed, views, case.heap)
+    world = emulate.World(image, options.ranks, weak, seed, case.heap)
     return Run(case, world, options.main, name)
 
 

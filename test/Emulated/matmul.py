@@ -10,15 +10,12 @@ data, for every element type of the chip, k-blocks, layouts of the buffers,
 ragged sizes, pitches and unaligned pointers, an initial value, and operands
 that the region yields. `check` compares with the product in double precision,
 within a bound derived from k, and checks that nothing else was written.
-
-AMDEMU names the emulator's script, TINYGRAD_DIR what it builds on; PTX needs
-neither.
 """
 import argparse
 import dataclasses
 import sys
 
-import emulate  # first: it switches to an interpreter that has NumPy
+import machine  # first: it switches to an interpreter that has NumPy
 import numpy as np
 import ptx
 
@@ -220,7 +217,7 @@ class Kernel:
         """How many elements are wrong, and the largest error, as a part of the
         bound."""
         case = self.case
-        memory = emulator.Memory(1 << 22, n_views=0)
+        memory = emulator.Memory(1 << 22)
         number = np.int32 if case.result == "i32" else np.float32
         rows, columns = case.sizes
         before = np.full((rows, columns), UNTOUCHED, number)
@@ -262,19 +259,6 @@ class Kernel:
         error = np.abs(got - expected)
         wrong = np.count_nonzero(~(error <= tolerance))
         return wrong, (error / np.maximum(tolerance, 1e-30)).max()
-
-
-def teach_nop(emulator):
-    """The emulator does not know v_nop, which separates some WMMA."""
-    inner = emulator.E
-    for isa in (inner.ir3, inner.ir4):
-        original = inner._INST_HANDLERS[isa.VOP1]
-
-        def handle(inst, ctx, original=original):
-            if "V_NOP" in inner._op_name(inst):
-                return inner.UOp.sink(*ctx.inc_pc())
-            return original(inst, ctx)
-        inner._INST_HANDLERS[isa.VOP1] = handle
 
 
 def get_kinds(chip):
@@ -393,8 +377,7 @@ def main():
         # Each order of warps, and each time at which copies may happen.
         emulator, seeds = ptx, (1, 2)
     else:
-        emulator, seeds = emulate.load_emulator(), (1,)
-        teach_nop(emulator)
+        emulator, seeds = machine, (1,)
     code = emulator.CodeObject(options.image)
     wave = 64 if options.chip.startswith("gfx9") else 32
     failures = 0

@@ -4,7 +4,7 @@
 the maximum of each row of the tile, where elements outside count as 0."""
 import sys
 
-import emulate  # noqa: F401  first: it finds an interpreter that has NumPy
+import machine  # noqa: F401  first: it finds an interpreter that has NumPy
 import matmul
 import numpy as np
 import ptx

@@ -11,14 +11,11 @@
 `generate` prints a program: kernels, and a @main that compares the final
 memory with that of a single-threaded execution (for `iris-run`). `compile`
 makes the code objects of such kernels, in batches, and `run` executes them on
-emulated devices whose waves run in the orders of `ordering_waves`: it prints
+emulated devices whose waves run in the orders of POLICIES: it prints
 one line of JSON per kernel and order that differs, and a summary. FOLDER
 holds everything that `run` needs, so that it can run on another machine.
 `pack` and `launch` do the same with packages and real devices. See also
 `ordering_barriers.py`.
-
-AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
-uses.
 """
 import argparse
 import concurrent.futures
@@ -30,18 +27,22 @@ import subprocess
 import sys
 import time
 
-import emulate  # first: it switches to an interpreter that has NumPy
+import machine  # first: it switches to an interpreter that has NumPy
+import emulate
 import numpy as np
 
-import matmul
 import ordering_kernels as kernels
 import ordering_ops as ops
 import ordering_program
-import ordering_waves as waves
 
 WAVES = {"gfx942": 64, "gfx950": 64, "gfx90a": 64, "gfx1100": 32, "gfx1201": 32,
          "sm_80": 32, "sm_90a": 32, "sm_100a": 32, "host": 32}
 BUDGET = 4_000_000
+# The worst orders of waves that the hardware allows: one wave runs until it
+# reaches a barrier, polls or ends before another one runs, so that anything that
+# it does not wait for has not happened (Schedule in Emulator.h).
+POLICIES = ("first", "last", "leader-last", "leader-first", "shuffled", "starved",
+            "bursts", "crossed")
 
 
 class Batch:
@@ -197,7 +198,7 @@ class Arena:
 
     GUARD = 0xA5
 
-    def __init__(self, image, kernel, model, waves_in_all):
+    def __init__(self, image, kernel):
         self.kernel = kernel
         self.offsets, top = {}, 4096
         for param in kernel.params:
@@ -212,9 +213,7 @@ class Arena:
                                             + param.shift * row)
         self.stride = (top + 4095) // 4096 * 4096
         size = self.stride * kernel.ranks + (1 << 16)
-        views = waves_in_all if model == "rdna" else (
-            kernel.ranks if model == "device" else 0)
-        self.memory = image.emulator.Memory(size, n_views=views)
+        self.memory = machine.Memory(size)
         self.memory.top = self.memory.base + self.stride * kernel.ranks
         self.controls = [self.memory.alloc(emulate.CONTROL_BYTES)
                          for _ in range(kernel.ranks)]
@@ -257,10 +256,9 @@ class Arena:
                       kernel.ranks, rank, 2, 1]
             for param in kernel.params:
                 packed += [self.address(param, rank), *param.sizes()]
-            code = self.image.code
             threads = self.image.threads(kernel.name)
-            result.append(self.image.emulator.Launch(
-                code, kernel.name, (kernel.programs, 1, 1), (threads, 1, 1),
+            result.append(machine.Launch(
+                self.image, kernel.name, (kernel.programs, 1, 1), (threads, 1, 1),
                 packed, self.memory, device=rank))
         return result
 
@@ -302,54 +300,69 @@ class Arena:
 
 def models_of(arch, ranks):
     """Kinds of memory to run on."""
+    # Waves of a workgroup may be on two compute units.
     if arch.startswith(("gfx11", "gfx12")):
-        return "rdna"
+        return "wave"
     return "device" if ranks > 1 else None
 
 
-class Runner:
-    """Runs kernels of one code object."""
+class Result:
+    """Of one launch: the difference, or nothing; instructions, and how often
+    waves executed each barrier, by its position in words."""
 
-    def __init__(self, emulator, path):
-        self.image = emulate.Image(emulator, path)
-        self.machine = waves.machine(emulator)
-
-    def prepare(self, kernel, model):
-        width = 64 if self.image.code.arch.startswith("gfx9") else 32
-        threads = self.image.threads(kernel.name)
-        count = kernel.ranks * kernel.programs * -(-threads // width)
-        arena = Arena(self.image, kernel, model, count)
-        return arena, arena.wanted()
-
-    def run(self, arena, wanted, policy, seed, model, skipped=frozenset()):
-        """The difference, or nothing; and the machine."""
-        arena.reset()
-        machine = self.machine(arena.memory, model=model if model == "rdna" else None,
-                               weak=model if model == "device" else None,
-                               seed=seed, budget=BUDGET)
-        machine.prog = self.image.decoded
-        try:
-            waves.run(machine, arena.launches(), waves.Order(policy, seed),
-                      skipped)
-        except RuntimeError as error:
-            return str(error), machine
-        return arena.differences(wanted), machine
+    def __init__(self, difference, emulation):
+        self.difference = difference
+        self.instructions = emulation.bridge.Instructions()
+        self.barriers = emulation.barriers()
 
 
-def load_emulator():
-    emulator = emulate.load_emulator()
-    matmul.teach_nop(emulator)
-    return emulator
+def run_launch(arena, wanted, policy, seed, model):
+    arena.reset()
+    emulation = machine.Emu(arena.memory, seed=seed, weak=model, check=False,
+                            budget=BUDGET, schedule=policy)
+    try:
+        emulation.run(arena.launches())
+    except RuntimeError as error:
+        return Result(str(error), emulation)
+    return Result(arena.differences(wanted), emulation)
+
+
+def run_policies(image, kernel, target, policies, seed, removes=False):
+    """All orders of one kernel, with what came of them."""
+    start, failures, instructions = time.time(), [], 0
+    barriers, executed = set(), 0
+    arena, model = Arena(image, kernel), models_of(target, kernel.ranks)
+    wanted = arena.wanted()
+    waves = kernel.ranks * kernel.programs * -(
+        -image.threads(kernel.name) // WAVES[target])
+    for number, policy in enumerate(policies):
+        result = run_launch(arena, wanted, policy, seed + number, model)
+        instructions += result.instructions
+        barriers.update(result.barriers)
+        executed = max(executed, sum(result.barriers.values()) // waves)
+        if result.difference:
+            failures.append({"policy": policy, "seed": seed + number,
+                             "error": result.difference})
+    necessary = 0
+    for barrier in barriers if removes and not failures else ():
+        image.remove(barrier)
+        necessary += any(
+            run_launch(arena, wanted, policy, seed + number, model).difference
+            for number, policy in enumerate(policies))
+        image.remove(())
+    return {"runs": len(policies), "failures": failures,
+            "barriers": len(barriers), "executed": executed,
+            "necessary": necessary, "instructions": instructions,
+            "seconds": round(time.time() - start, 2)}
 
 
 def run_group(arguments):
     """Some batches of one target: a process decodes their instructions once."""
     entries, folder, policies, seed, verbose, removes = arguments
-    emulator = load_emulator()
     total = dict(target=entries[0]["target"], kernels=0, differ=0, runs=0,
                  instructions=0, barriers=0, executed=0, necessary=0)
     for entry in entries:
-        for record in run_batch(emulator, entry, folder, policies, seed, removes):
+        for record in run_batch(entry, folder, policies, seed, removes):
             total["kernels"] += 1
             total["differ"] += bool(record["failures"])
             for key in ("runs", "instructions", "barriers", "executed",
@@ -360,37 +373,18 @@ def run_group(arguments):
     return total
 
 
-def run_batch(emulator, entry, folder, policies, seed, removes):
+def run_batch(entry, folder, policies, seed, removes):
     """Yields a record for each kernel."""
     batch = Batch(*(entry[key] for key in ("seed", "first", "count", "ranks",
                                            "options")))
     target = entry["target"]
     assert digest(batch.module(WAVES[target])) == entry["text"], \
         "this Python generates other random kernels than the one that compiled"
-    runner = Runner(emulator, os.path.join(folder, entry["file"]))
-    model = models_of(target, batch.ranks)
+    image = machine.CodeObject(os.path.join(folder, entry["file"]))
     for kernel in batch.kernels(WAVES[target]):
-        start, failures, instructions = time.time(), [], 0
-        barriers, executed = set(), 0
-        arena, wanted = runner.prepare(kernel, model)
-        for number, policy in enumerate(policies):
-            error, machine = runner.run(arena, wanted, policy, seed + number, model)
-            instructions += sum(machine.stats.values())
-            barriers.update(offset for _, offset in machine.executed)
-            executed = max(executed, sum(machine.executed.values()))
-            if error:
-                failures.append({"policy": policy, "seed": seed + number,
-                                 "error": error})
-        necessary = sum(
-            any(runner.run(arena, wanted, policy, seed + number, model, {barrier})[0]
-                for number, policy in enumerate(policies))
-            for barrier in barriers) if removes and not failures else 0
-        yield {
-            "target": target, "seed": batch.seed, "kernel": kernel.name,
-            "ranks": batch.ranks, "runs": len(policies), "failures": failures,
-            "barriers": len(barriers), "executed": executed,
-            "necessary": necessary, "instructions": instructions,
-            "seconds": round(time.time() - start, 2)}
+        yield dict(run_policies(image, kernel, target, policies, seed, removes),
+                   target=target, seed=batch.seed, kernel=kernel.name,
+                   ranks=batch.ranks)
 
 
 def run_all(options):
@@ -465,7 +459,7 @@ def parse():
     pack.add_argument("--target", default="sm_90a")
     pack.add_argument("--rounds", type=int, default=3)
     run.add_argument("--targets", type=names, default=[])
-    run.add_argument("--policies", type=names, default=list(waves.POLICIES))
+    run.add_argument("--policies", type=names, default=list(POLICIES))
     run.add_argument("--order-seed", type=int, default=1)
     run.add_argument("--verbose", action="store_true")
     run.add_argument("--remove", action="store_true",

@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-import emulate  # noqa: F401; first: it switches to an interpreter with NumPy
+import machine  # noqa: F401; first: it switches to an interpreter with NumPy
 import numpy as np
 
 import ordering

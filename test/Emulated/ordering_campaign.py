@@ -7,7 +7,7 @@
     ordering_campaign.py LOG --summary
 
 Compiles the kernels of `ordering.py`, runs them on emulated devices under every
-policy of `ordering_waves`, and appends one line of JSON to LOG for each kernel,
+policy of `ordering.POLICIES`, and appends one line of JSON to LOG for each kernel,
 target and number of ranks. It may be interrupted at any time: what the log has is
 not run again by the same compiler. Several machines may each run a range of kernels
 (--first, --count); the summary of their concatenated logs is that of the campaign:
@@ -18,8 +18,7 @@ not run again by the same compiler. Several machines may each run a range of ker
 
 A kernel of the log is run again with `--first NUMBER --count 1 --ranks R` and a new
 log. The machine needs this folder, `iris-compile` and `iris-opt` in the search path,
-and what AMDEMU and TINYGRAD_DIR name. A process takes about 1 GB and one core; a
-kernel takes one to five seconds of it.
+and `libIrisEmulatorBridge.so` next to them.
 """
 import argparse
 import collections
@@ -33,10 +32,9 @@ import sys
 import tempfile
 import time
 
-import emulate  # noqa: F401; first: it finds an interpreter with NumPy
+import machine  # first: it finds an interpreter with NumPy
 import ordering
 import ordering_barriers
-import ordering_waves as waves
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 os.pardir, "Programs"))
@@ -55,7 +53,6 @@ class Worker:
 
     def __init__(self, options, compiler, scratch):
         self.options, self.compiler, self.scratch = options, compiler, scratch
-        self.emulator = ordering.load_emulator()
 
     def run(self, batch, target, missing):
         """Yields a record for each of the kernels numbered in `missing`."""
@@ -73,32 +70,19 @@ class Worker:
                 return
             functions = ordering_barriers.modules(
                 batch.module(ordering.WAVES[target]), target, self.options.opt)
-            runner = ordering.Runner(self.emulator, os.path.join(
-                folder, batch.name(target)))
+            image = machine.CodeObject(os.path.join(folder, batch.name(target)))
             for kernel in batch.kernels(ordering.WAVES[target]):
                 number = int(kernel.name[1:])
                 if number in missing:
                     inserted = len(ordering_barriers.barriers_of(
                         functions[kernel.name]))
-                    yield dict(about, number=number, inserted=inserted,
-                               **self.launch(runner, kernel, target))
+                    record = ordering.run_policies(
+                        image, kernel, target, ordering.POLICIES,
+                        self.options.order_seed)
+                    yield dict(record, **about, number=number,
+                               inserted=inserted)
         finally:
             shutil.rmtree(folder)
-
-    def launch(self, runner, kernel, target):
-        start, failures, instructions, executed = time.process_time(), [], 0, 0
-        model = ordering.models_of(target, kernel.ranks)
-        arena, wanted = runner.prepare(kernel, model)
-        for number, policy in enumerate(waves.POLICIES):
-            seed = self.options.order_seed + number
-            error, machine = runner.run(arena, wanted, policy, seed, model)
-            instructions += sum(machine.stats.values())
-            executed = max(executed, sum(machine.executed.values()))
-            if error:
-                failures.append({"policy": policy, "order": seed, "error": error})
-        return {"runs": len(waves.POLICIES), "failures": failures,
-                "executed": executed, "instructions": instructions,
-                "seconds": round(time.process_time() - start, 2)}
 
 
 WORKER = None

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// REQUIRES: amdemu
+// REQUIRES: emulator
 // Threads that received their part of a packet publish nothing if another
 // thread of the program did not. See packet_status.py.
 // RUN: iris-compile %s --target=gfx942 --emit=obj -o %t.gfx942

@@ -12,7 +12,7 @@ With a complete packet, everything must arrive.
 """
 import sys
 
-from emulate import np  # first: it switches to an interpreter that has NumPy
+from machine import np  # first: it switches to an interpreter that has NumPy
 from bounded import ABORT_HANG, HANG, READY, BoundedWorld, check_all
 
 EPOCH, OLD = 77, 76
@@ -21,7 +21,7 @@ WORDS = 2048 * 2 // 4
 
 def run(image, seed, weak, missing):
     """One launch; returns the problem, if any."""
-    world = BoundedWorld(image, 2, weak, seed, 2 if weak else 0,
+    world = BoundedWorld(image, 2, weak, seed,
                          heap_bytes=1 << 16)
     box = world.alloc((2 * WORDS,), np.int32)
     sent = world.alloc((2 * WORDS,), np.int32)

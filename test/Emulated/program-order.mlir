@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// REQUIRES: amdemu
+// REQUIRES: emulator
 // Order inside a program of four waves that run at different speeds: data that
 // one iteration of the outer loop leaves for the next one, a signal's own
 // access, and acquiring atomics. Every kernel reads memory only after another

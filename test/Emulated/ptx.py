@@ -116,7 +116,7 @@ class CodeObject:
 class Memory:
     """Global memory: buffers, and between them nothing."""
 
-    def __init__(self, size, n_views=0):
+    def __init__(self, size):
         self.base, self.top = 1 << 32, 64
         self.bytes = np.full(size, 0xFF, np.uint8)
         self.exists = np.zeros(size, bool)

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 
-import emulate  # noqa: F401  # first: it switches to an interpreter with NumPy
+import machine  # noqa: F401  # first: it switches to an interpreter with NumPy
 import numpy as np
 import ptx
 

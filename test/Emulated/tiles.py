@@ -10,15 +10,12 @@ result to a window of another: random extents, element types, pinned layouts
 or none, strides, misaligned buffers, windows past every edge. The same seed
 gives the same kernels; `check` compares the final memory, byte by byte and
 around the buffers, with its own reference.
-
-AMDEMU names the emulator's script, TINYGRAD_DIR the tinygrad checkout that it
-uses.
 """
 import argparse
 import random
 import sys
 
-import emulate  # first: it switches to an interpreter that has NumPy
+import machine  # first: it switches to an interpreter that has NumPy
 import numpy as np
 
 TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64,
@@ -268,8 +265,8 @@ class Kernel:
             self.result, indices("o", self.rank_out), self.result_type,
             self.target.type)
 
-    def run(self, emulator, code, wave):
-        memory = emulator.Memory(1 << 22, n_views=0)
+    def run(self, code):
+        memory = machine.Memory(1 << 22)
 
         def put(buffer):
             """Address of the buffer's memory, as far off a line as wanted."""
@@ -285,12 +282,9 @@ class Kernel:
             return (list(values) + [0, 0, 0])[:3]
 
         source, target = put(self.source), put(self.target)
-        launch = emulator.Launch(
-            code, self.name, grid=(1, 1, 1),
-            block=(self.warps * wave, 1, 1),
-            args=argument(source, self.source) + argument(target, self.target)
-            + three(self.from_) + three(self.to), mem=memory, device=0)
-        emulator.Emu(memory, seed=1, budget=50_000_000).run([launch])
+        code.run(self.name, memory, argument(source, self.source)
+                 + argument(target, self.target)
+                 + three(self.from_) + three(self.to))
         return memory.get(target, self.expected.dtype, self.expected.size)
 
 
@@ -316,11 +310,10 @@ def main():
         print("".join(kernel.emit() for kernel in kernels) + "}")
         return 0
 
-    emulator = emulate.load_emulator()
-    code = emulator.CodeObject(options.hsaco)
+    code = machine.CodeObject(options.hsaco)
     wrong = 0
     for kernel in kernels:
-        got = kernel.run(emulator, code, options.wave)
+        got = kernel.run(code)
         places = np.nonzero(got != kernel.expected)[0]
         if places.size:
             wrong += 1

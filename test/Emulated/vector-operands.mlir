@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// REQUIRES: amdemu
+// REQUIRES: emulator
 // Operands of floating-point instructions, as the emulator has to read them
 // (vector_operands.py, floats.py): absolute values of selected halves,
 // accumulators of two registers, scalars; carries of all lanes.
 //
-// DEFINE: %{run} = env IRIS_EMULATOR=%S/server.py iris-run -n 1 --heap=4M --timeout=60
+// DEFINE: %{run} = iris-run -n 1 --heap=4M --timeout=60
 // RUN: %{run} --device=emulated:gfx90a %s
 // RUN: %{run} --device=emulated:gfx942 %s
 // RUN: %{run} --device=emulated:gfx1201 %s

@@ -74,10 +74,9 @@ def environment_page(build):
             "name files or programs do not count in set-user-ID processes.\n\n"
             + table +
             "\n`iris-compile` looks for `ptxas` on `PATH` and in "
-            "`/usr/local/cuda/bin`. The tests also read `AMDEMU`, "
-            "`TINYGRAD_DIR` and `IRIS_TEST_PACKAGES` "
-            "([test/README.md](../../test/README.md)), and emulators "
-            "(`iris-emulate`, `test/Emulated/server.py`) read "
+            "`/usr/local/cuda/bin`. The tests also read "
+            "`IRIS_TEST_PACKAGES` "
+            "([test/README.md](../../test/README.md)), and `iris-emulate` reads "
             "`IRIS_EMULATOR_SEED` and `IRIS_EMULATOR_MEMORY` ([Run AMD code without an AMD GPU]"
             "(../guides/emulated-amd.md)).\n")
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- EmulatorProtocol.h - Messages to and from an emulator ----*- C++ -*-===//
 //
-// README.md describes the protocol.  iris-emulate --serve and
-// test/Emulated/server.py implement it for AMD code,
-// test/runtime/support/emulator.py for the tests of this protocol.
+// README.md describes the protocol. iris-emulate --serve implements it for AMD
+// code, test/runtime/support/emulator.py for the tests of this protocol.
 #ifndef IRIS_RT_BACKENDS_EMULATED_EMULATORPROTOCOL_H
 #define IRIS_RT_BACKENDS_EMULATED_EMULATORPROTOCOL_H
 

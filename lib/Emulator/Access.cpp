@@ -239,10 +239,10 @@ void mlir::iris::emulator::issueAccess(Wave &wave,
   if (!isLoad &&
       wave.execution.counters != irischips::WaitCounters::VectorAndScalar)
     counter = Counter::Store;
-  llvm::SmallVector<RegisterRange, 1> registers;
+  RegisterRange registers;
   if (resultWords)
-    registers.push_back({uint16_t(kFirstRowBit + instruction.result.index),
-                         uint16_t(resultWords)});
+    registers = {uint16_t(kFirstRowBit + instruction.result.index),
+                 uint16_t(resultWords)};
   if (instruction.space == Space::Flat)
     wave.outstanding.issueFlat(counter, instruction, registers);
   else

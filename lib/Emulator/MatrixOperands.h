@@ -116,13 +116,21 @@ inline void accumulate(Sum *sums, const float *a, unsigned rowStep,
 void addFloats(float *sums, const float *a, unsigned rowStep, const float *b,
                unsigned groups, unsigned groupLanes, unsigned count);
 
+/// The same for sixteen columns.
+void addFloats16(float *sums, const float *a, unsigned rowStep, const float *b,
+                 unsigned groups, unsigned groupLanes, unsigned count);
+
 constexpr unsigned kRowsAtOnce = 4;
 
 /// The same for four rows of kColumns columns.
 template <unsigned kColumns, class Sum>
 inline void addRows(Sum *sums, const float *a, unsigned rowStep, const float *b,
                     unsigned groups, unsigned count) {
-  if constexpr (std::is_same_v<Sum, float> && kColumns % 8 == 0) {
+  if constexpr (std::is_same_v<Sum, float> && kColumns % 16 == 0) {
+    for (unsigned column = 0; column < kColumns; column += 16)
+      addFloats16(sums + column, a, rowStep, b + column, groups, kColumns,
+                  count);
+  } else if constexpr (std::is_same_v<Sum, float> && kColumns % 8 == 0) {
     for (unsigned column = 0; column < kColumns; column += 8)
       addFloats(sums + column, a, rowStep, b + column, groups, kColumns, count);
   } else {

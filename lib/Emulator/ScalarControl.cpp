@@ -292,7 +292,7 @@ static void addFlow(InstructionTable &table) {
     wave.setScalar64(instruction.result.index,
                      machine.clock ? machine.clock() : machine.ticks);
     wave.outstanding.issue(Counter(instruction.detail), Order::Any, instruction,
-                           {{instruction.result.index, 2}});
+                           {instruction.result.index, 2});
   };
   auto buildClock = [readClock](InstructionBuilder &builder) {
     builder.instruction.run = readClock;
@@ -397,7 +397,7 @@ static void loadScalars(Wave &wave, const Instruction &instruction) {
   else
     std::memcpy(result, reinterpret_cast<const void *>(address), words * 4);
   wave.outstanding.issue(Counter(instruction.detail2), Order::Any, instruction,
-                         {{instruction.result.index, uint16_t(words)}});
+                         {instruction.result.index, uint16_t(words)});
 }
 
 static void addLoads(InstructionTable &table) {

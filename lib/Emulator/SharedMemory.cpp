@@ -12,10 +12,10 @@ using llvm::StringRef;
 
 static void issueShared(Wave &wave, const Instruction &instruction,
                         unsigned resultWords) {
-  llvm::SmallVector<RegisterRange, 1> registers;
+  RegisterRange registers;
   if (resultWords)
-    registers.push_back({uint16_t(kFirstRowBit + instruction.result.index),
-                         uint16_t(resultWords)});
+    registers = {uint16_t(kFirstRowBit + instruction.result.index),
+                 uint16_t(resultWords)};
   wave.outstanding.issue(Counter::Lds, Order::Lds, instruction, registers);
 }
 

@@ -155,14 +155,17 @@ static void permuteBytes(Wave &wave, const Instruction &instruction) {
   bool isUniform = instruction.sources[2].kind != Operand::Vector;
   for (unsigned i = 0; i < 4; ++i) {
     u32 uniform = selector[0] >> (8 * i) & 0xFF;
-    if (isUniform)
+    if (isUniform && uniform < 8) {
+      const u32 *from = uniform < 4 ? b.values : a.values;
+      unsigned shift = uniform % 4 * 8;
       for (unsigned lane = 0; lane < kLanes; ++lane)
-        results[lane] |= selectByte(a[lane], b[lane], uniform) << (8 * i);
-    else
+        results[lane] |= (from[lane] >> shift & 0xFF) << (8 * i);
+    } else {
       for (unsigned lane = 0; lane < kLanes; ++lane)
         results[lane] |=
             selectByte(a[lane], b[lane], selector[lane] >> (8 * i) & 0xFF)
             << (8 * i);
+    }
   }
   U32::store(wave, instruction, instruction.result, results);
 }

@@ -3,40 +3,22 @@
 
 using namespace mlir::iris::emulator;
 
-void OutstandingAccesses::mark(llvm::ArrayRef<RegisterRange> registers,
-                               int change) {
-  for (RegisterRange range : registers) {
-    for (unsigned i = range.first, end = range.first + range.count; i < end;
-         ++i)
-      pending[i] += change;
-    numPending += range.count * change;
-  }
-}
-
 const Instruction *OutstandingAccesses::findIssuer(RegisterRange range) const {
-  for (const std::deque<Access> &queue : queues)
-    for (const Access &access : queue)
-      for (RegisterRange other : access.registers)
-        if (range.first < other.first + other.count &&
-            other.first < range.first + range.count)
-          return access.issuer;
+  for (const auto &queue : queues)
+    for (const Access &access : queue) {
+      RegisterRange other = access.registers;
+      if (range.first < other.first + other.count &&
+          other.first < range.first + range.count)
+        return access.issuer;
+    }
   return nullptr;
 }
 
-void OutstandingAccesses::issue(Counter counter, Order order,
-                                const Instruction &issuer,
-                                llvm::ArrayRef<RegisterRange> registers) {
-  queues[unsigned(counter)].push_back(
-      {&issuer, order, 0, {registers.begin(), registers.end()}});
-  mark(registers, 1);
-}
-
 void OutstandingAccesses::issueFlat(Counter counter, const Instruction &issuer,
-                                    llvm::ArrayRef<RegisterRange> registers) {
+                                    RegisterRange registers) {
   ++numFlat;
   for (Counter each : {counter, Counter::Lds})
-    queues[unsigned(each)].push_back(
-        {&issuer, Order::Any, numFlat, {registers.begin(), registers.end()}});
+    queues[unsigned(each)].push_back({&issuer, Order::Any, registers, numFlat});
   mark(registers, 1);
 }
 
@@ -51,10 +33,8 @@ void OutstandingAccesses::complete(const Access &access, Counter counter) {
   mark(access.registers, -1);
 }
 
-void OutstandingAccesses::wait(Counter counter, unsigned allowed) {
-  std::deque<Access> &queue = queues[unsigned(counter)];
-  if (queue.size() <= allowed)
-    return;
+void OutstandingAccesses::completeSome(Counter counter, unsigned allowed) {
+  auto &queue = queues[unsigned(counter)];
   if (allowed == 0) {
     for (const Access &access : queue)
       complete(access, counter);
@@ -65,13 +45,14 @@ void OutstandingAccesses::wait(Counter counter, unsigned allowed) {
   // allowed to be outstanding come with and after it. Of accesses in any order,
   // each may be the one that is still outstanding.
   unsigned later[3] = {0, 0, 0};
-  std::deque<Access> kept;
-  for (auto access = queue.rbegin(); access != queue.rend(); ++access) {
-    unsigned &count = later[unsigned(access->order)];
-    if (access->order != Order::Any && ++count > allowed)
+  auto kept = queue.end();
+  for (auto access = queue.end(); access != queue.begin();) {
+    --access;
+    if (access->order != Order::Any &&
+        ++later[unsigned(access->order)] > allowed)
       complete(*access, counter);
     else
-      kept.push_front(std::move(*access));
+      *--kept = *access;
   }
-  queue = std::move(kept);
+  queue.erase(queue.begin(), kept);
 }

@@ -9,7 +9,6 @@
 
 #include "Instruction.h"
 #include <array>
-#include <deque>
 
 namespace mlir::iris::emulator {
 
@@ -25,15 +24,22 @@ enum class Order : uint8_t { Vector, Lds, Any };
 /// Accesses that were issued and not yet waited for.
 class OutstandingAccesses {
 public:
-  /// Registers an access of `issuer`, whose result goes to the given registers.
+  /// Registers an access of `issuer`, whose result goes to the given registers
+  /// (none: count 0).
   void issue(Counter counter, Order order, const Instruction &issuer,
-             llvm::ArrayRef<RegisterRange> registers);
+             RegisterRange registers) {
+    queues[unsigned(counter)].push_back({&issuer, order, registers, 0});
+    mark(registers, 1);
+  }
   /// An access that two counters count (flat: memory or LDS), and which is
   /// complete when both say so.
   void issueFlat(Counter counter, const Instruction &issuer,
-                 llvm::ArrayRef<RegisterRange> registers);
+                 RegisterRange registers);
   /// Waits until at most `allowed` accesses of the counter are outstanding.
-  void wait(Counter counter, unsigned allowed);
+  void wait(Counter counter, unsigned allowed) {
+    if (queues[unsigned(counter)].size() > allowed)
+      completeSome(counter, allowed);
+  }
 
   /// The instruction whose result is in one of the registers and has not been
   /// waited for, or null.
@@ -50,9 +56,9 @@ private:
   struct Access {
     const Instruction *issuer;
     Order order;
+    RegisterRange registers;
     /// Of a flat access, which is in two queues: the same number in both.
     uint64_t flatNumber;
-    llvm::SmallVector<RegisterRange, 2> registers;
   };
 
   bool isPending(RegisterRange range) const {
@@ -63,10 +69,16 @@ private:
     return any;
   }
   const Instruction *findIssuer(RegisterRange range) const;
-  void mark(llvm::ArrayRef<RegisterRange> registers, int change);
+  void mark(RegisterRange range, int change) {
+    for (unsigned i = range.first, end = range.first + range.count; i < end;
+         ++i)
+      pending[i] += change;
+    numPending += range.count * change;
+  }
+  void completeSome(Counter counter, unsigned allowed);
   void complete(const Access &access, Counter counter);
 
-  std::array<std::deque<Access>, kNumCounters> queues;
+  std::array<llvm::SmallVector<Access, 8>, kNumCounters> queues;
   /// Of each register, the accesses that write it; and the sum of these.
   std::array<uint8_t, kFirstRowBit + 512 + kNumTemporaries> pending{};
   unsigned numPending = 0;

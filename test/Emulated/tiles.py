@@ -276,7 +276,9 @@ class Kernel:
             return memory.put(image) + shift
 
         def argument(address, buffer):
-            return [address + MARGIN * buffer.data.itemsize, *buffer.dynamic]
+            # Of the first element: the type's offset is not added.
+            first = MARGIN + buffer.offset
+            return [address + first * buffer.data.itemsize, *buffer.dynamic]
 
         def three(values):
             return (list(values) + [0, 0, 0])[:3]

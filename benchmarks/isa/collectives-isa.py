@@ -152,6 +152,7 @@ class Run:
         self.names = {position: text.split()[0]
                       for position, _, text in emulation.executions()}
         self.vectors = world.image.vector_count(kernel)
+        self.scratch = world.image.scratch_bytes(kernel)
 
 
 def class_of(name):
@@ -195,8 +196,7 @@ def measure(options, image, kernel, ours, config, ranks):
     record["instructions"] = round(sum(counts.values()) / unit, 4)
     record.update({name: round(counts[name] / unit, 4) for name in CLASSES})
     record.update({"accesses": sorted(widths), "unsteady": unsteady,
-                   "vgprs": many.vectors,
-                   "spilled_vgprs": many.metadata[".vgpr_spill_count"],
+                   "vgprs": many.vectors, "scratch_bytes": many.scratch,
                    "tiles_per_program": [options.tiles, 2 * options.tiles],
                    "programs": PROGRAMS})
     return record

@@ -90,6 +90,10 @@ class CodeObject:
         """Vector registers of a wave."""
         return self.bridge.Property(self.number, kernel.encode(), 2)
 
+    def scratch_bytes(self, kernel):
+        """Of each thread."""
+        return self.bridge.Property(self.number, kernel.encode(), 3)
+
     def remove(self, positions):
         """Instructions at these positions, in words, do nothing in later runs."""
         words = (ctypes.c_uint32 * len(positions))(*positions)

@@ -74,7 +74,7 @@ EXPORT const char *emulatorChip(Bridge *bridge, int code) {
 }
 
 /// What a kernel has: 0 the most threads of a workgroup, 1 arguments that are
-/// not hidden, 2 vector registers.
+/// not hidden, 2 vector registers, 3 bytes of scratch.
 EXPORT int emulatorProperty(Bridge *bridge, int code, const char *name,
                             int property) {
   auto found = bridge->codes[code]->find(name);
@@ -87,7 +87,7 @@ EXPORT int emulatorProperty(Bridge *bridge, int code, const char *name,
     return int(llvm::count_if(kernel.arguments, [](const KernelArgument &each) {
       return !each.isHidden();
     }));
-  return int(kernel.numVectors);
+  return int(property == 2 ? kernel.numVectors : kernel.scratchBytes);
 }
 
 /// `values`: a word of 64 bits for each argument that is not hidden. Returns

@@ -18,7 +18,6 @@ HEAP = "--heap=1048576"
 PROGRAMS = [
     ("atomics", "i32", "", "gfx942",
      ("--ranks=2 --seeds=1 " + WEAK, "--ranks=2 --seeds=1")),
-    ("atomics", "f16", "", "gfx942", ("--ranks=2 --seeds=1",)),
     ("atomics", BASIC, "--full", "gfx942", ("--ranks=3 --seeds=1 " + WEAK,)),
     ("atomics", "i8 i16 i64 f16 bf16 f32 f64", "--full", "gfx950",
      ("--ranks=2 --seeds=1",)),
@@ -30,8 +29,13 @@ PROGRAMS = [
      ("--ranks=2 --seeds=1 " + HEAP,)),
     # All-gather, all-reduce and reduce-scatter with barriers, packets and
     # buffers; for a group of four, the packets of all ranks are received at once.
-    ("collectives-few", "f16", "", CDNA3, ("--ranks=4 --heap=2097152 " + ALL,)),
-    ("collectives-few", "f16", "--group 0,1,2,3", CDNA3,
+    ("collectives-few", "f16", "", "gfx950",
+     ("--ranks=4 --heap=2097152 " + ALL,)),
+    ("collectives-few", "f16", "--group 0,1,2,3", "gfx942",
+     ("--ranks=4 --heap=2097152 " + ALL,)),
+    ("collectives-few", "f16", "--full", "gfx942",
+     ("--ranks=4 --heap=2097152 " + ALL,)),
+    ("collectives-few", "f16", "--group 0,1,2,3 --full", "gfx950",
      ("--ranks=4 --heap=2097152 " + ALL,)),
     # An all-reduce whose rounds overlap, packets from and to a root in several
     # rounds.
@@ -75,13 +79,14 @@ KERNELS = [
 # arguments of both; chips; more arguments of `check`.
 SCRIPTS = [
     # Matmuls with copy engines.
-    ("copied-3", "copied.py", "3", "gfx950", "--seeds=1"),
+    ("copied-3-full", "copied.py", "3", "gfx950", "--seeds=1"),
     # Collectives with counts, staged as well.
-    ("counted-f16-3", "counted.py", "3 f16", "gfx942", ""),
+    ("counted-f16-3-full", "counted.py", "3 f16", "gfx942", ""),
     ("counted-i32-2", "counted.py", "2 i32", "gfx942", ""),
     # Fused matmuls.
-    ("fused-2", "fused.py", "2", CDNA3, ""),
-    ("fused-hbm-buffer-4", "fused.py", "4 --only=hbm_buffer", CDNA3, "--seeds=1"),
+    ("fused-2-full", "fused.py", "2", CDNA3, ""),
+    ("fused-hbm-buffer-4-full", "fused.py", "4 --only=hbm_buffer", CDNA3,
+     "--seeds=1"),
     ("fused-3-full", "fused.py", "3", CDNA3, "--seeds=1"),
     ("fused-4-full", "fused.py", "4", CDNA3, "--seeds=1"),
     # Matmuls with MFMA, WMMA and mma.sync: every type, layout, edge and operand
@@ -99,9 +104,8 @@ SCRIPTS = [
     ("tiles", "tiles.py", "--seed=3 --count=14 --wave=32", "gfx1100", ""),
     ("tiles", "tiles.py", "--seed=4 --count=14 --wave=32", "gfx1201", ""),
     # Every variant of every collective, in place and staged, send and receive.
-    ("variants-f16-4", "collectives.py", "4 f16", CDNA3, ""),
-    ("variants-i32-3", "collectives.py", "3 i32", "gfx942", ""),
-    ("variants-i32-3-full", "collectives.py", "3 i32", "gfx950", ""),
+    ("variants-f16-4-full", "collectives.py", "4 f16", CDNA3, ""),
+    ("variants-i32-3-full", "collectives.py", "3 i32", CDNA3, ""),
     ("variants-bf16-4-full", "collectives.py", "4 bf16", CDNA3, ""),
     ("variants-f32-2-full", "collectives.py", "2 f32 --reductions=sum,min", CDNA3,
      ""),

@@ -73,13 +73,13 @@ void Races::runCollective(ArrayRef<unsigned> members,
 }
 
 void Races::arriveAtSync(Program &main) {
-  meeting.join(main.thread.clock);
-  meeting.join(streams[main.rank]);
-  met = meeting;
+  atSync.join(main.thread.clock);
+  atSync.join(streams[main.rank]);
+  afterSync = atSync;
 }
 
 void Races::leaveSync(Program &main) {
-  main.thread.clock.join(met);
+  main.thread.clock.join(afterSync);
   advance(main.thread);
 }
 

@@ -154,7 +154,7 @@ private:
   std::vector<std::string> names;
   /// By rank: the end of the stream's work so far.
   std::map<unsigned, VectorClock> streams;
-  VectorClock meeting, met;
+  VectorClock atSync, afterSync;
   /// Of the access that is recorded, for the report.
   const Allocation::Copy *accessed = nullptr;
   int64_t firstByte = 0, numBytes = 0;

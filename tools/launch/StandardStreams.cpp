@@ -20,6 +20,11 @@ void iris::run::prepareStandardStreams() {
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
       // Reads of this input and writes of this output fail.
       (void)!::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  // Help texts are longer than the default buffer; if a write before the last
+  // one fails, finishStandardOutput does not know why.
+  static char buffer[1 << 16];
+  if (::isatty(STDOUT_FILENO) == 0)
+    (void)std::setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 }
 
 int iris::run::finishStandardOutput(const char *tool, int exitStatus) {

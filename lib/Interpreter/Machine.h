@@ -130,6 +130,8 @@ public:
   void error(const Twine &message) { error(current(), message); }
   /// Whether `e` is a value; else the use of poison is an error.
   bool requireValue(Element e);
+  /// "rank 1, program (0, 0, 0)", and the same with " of @kernel".
+  std::string position() const;
   std::string describe() const;
 
 private:

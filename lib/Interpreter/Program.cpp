@@ -262,13 +262,16 @@ void Program::placeAt(Operation *call) {
   frames.back().position = call->getIterator();
 }
 
+std::string Program::position() const {
+  return "rank " + std::to_string(rank) + ", program (" +
+         std::to_string(block[0]) + ", " + std::to_string(block[1]) + ", " +
+         std::to_string(block[2]) + ")";
+}
+
 std::string Program::describe() const {
-  std::string text = "rank " + std::to_string(rank) + ", ";
   if (isMain)
-    return text + "@main";
-  return text + "program (" + std::to_string(block[0]) + ", " +
-         std::to_string(block[1]) + ", " + std::to_string(block[2]) + ") of @" +
-         SymbolTable::getSymbolName(function).str();
+    return "rank " + std::to_string(rank) + ", @main";
+  return position() + " of @" + SymbolTable::getSymbolName(function).str();
 }
 
 void Program::error(Operation *op, const Twine &message, Operation *poison) {

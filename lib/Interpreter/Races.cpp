@@ -46,10 +46,7 @@ void Races::startProgram(Program &program, const VectorClock &launch) {
   Thread &thread = program.thread;
   thread.number = numberOf(program.rank, program.linearBlock());
   names.resize(std::max<size_t>(names.size(), thread.number + 1));
-  names[thread.number] = "rank " + std::to_string(program.rank) +
-                         ", program (" + std::to_string(program.block[0]) +
-                         ", " + std::to_string(program.block[1]) + ", " +
-                         std::to_string(program.block[2]) + ")";
+  names[thread.number] = program.position();
   thread.step = lastSteps[thread.number] + 1;
   thread.clock = streams[program.rank];
   thread.clock.join(launch);

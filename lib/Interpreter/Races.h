@@ -11,9 +11,11 @@
 #include "Memory.h"
 
 #include "iris/Dialect/Iris/IR/Iris.h"
-#include <array>
-#include <deque>
 #include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace mlir::iris::interp {
 

@@ -30,9 +30,9 @@
 // An engine on streams (InterNode.h) reduces among the ranks of rails by its
 // own collectives where their results are those of the kernels: `sum` and
 // `prod`, and `min` and `max` of integers, of types that NCCL has other than
-// f8. Where each node has one rank,
-// calls run by its collectives alone, on the caller's stream. The limit of its
-// transfers is checked on a thread, but not in replays of graphs.
+// f8. Where each node has one rank, calls run by its collectives alone, on the
+// caller's stream. The limit of its transfers is checked on a thread, but not
+// in replays of graphs.
 //
 // \retval invalidArgument an argument is invalid, as in Communicator.h
 // \retval failedPrecondition the communicator was destroyed, a kernel is

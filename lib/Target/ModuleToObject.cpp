@@ -17,6 +17,7 @@
 #include "MatrixKernels.h"
 #include "MixedLimits.h"
 #include "NarrowStores.h"
+#include "NegatedBooleans.h"
 #include "NestedMinMax.h"
 #include "RotatedSums.h"
 #include "ScalarPressure.h"
@@ -425,6 +426,9 @@ LogicalResult ModuleToObject::optimize() {
             if (options.guards.contains(Guard::MixedLimits))
               passes.addPass(
                   llvm::createModuleToFunctionPassAdaptor(MixedLimitsPass()));
+            if (options.guards.contains(Guard::NegatedBooleans))
+              passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+                  NegatedBooleansPass()));
             if (options.guards.contains(Guard::RotatedSums))
               passes.addPass(
                   llvm::createModuleToFunctionPassAdaptor(RotatedSumsPass()));

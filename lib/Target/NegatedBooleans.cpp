@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "NegatedBooleans.h"
+
+#include "PreserveControlFlow.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/PatternMatch.h"
+
+/// -x as a selection of two constants, where x is a boolean that was converted
+/// to a float. Null for other operations.
+static llvm::Value *selectNegative(llvm::Instruction &op, llvm::IRBuilder<> &b) {
+  using namespace llvm::PatternMatch;
+  llvm::Value *converted, *boolean;
+  if (!match(&op, m_FNeg(m_Value(converted))))
+    return nullptr;
+  bool isSigned = match(converted, m_SIToFP(m_Value(boolean)));
+  if ((!isSigned &&
+       !match(converted, m_UIToFP(m_ZExtOrSelf(m_Value(boolean))))) ||
+      !boolean->getType()->isIntOrIntVectorTy(1))
+    return nullptr;
+  return b.CreateSelect(
+      boolean, llvm::ConstantFP::get(op.getType(), isSigned ? 1.0 : -1.0),
+      llvm::ConstantFP::get(op.getType(), -0.0));
+}
+
+llvm::PreservedAnalyses
+mlir::iris::NegatedBooleansPass::run(llvm::Function &function,
+                                     llvm::FunctionAnalysisManager &) {
+  bool changed = false;
+  for (llvm::Instruction &op :
+       llvm::make_early_inc_range(llvm::instructions(function))) {
+    llvm::IRBuilder<> b(&op);
+    llvm::Value *result = selectNegative(op, b);
+    if (!result)
+      continue;
+    op.replaceAllUsesWith(result);
+    op.eraseFromParent();
+    changed = true;
+  }
+  return mlir::iris::preserveControlFlow(changed);
+}

@@ -25,18 +25,23 @@ static ncclComm_t commOf(Arguments... arguments) {
   return comm;
 }
 
+static bool isForOthers(ncclComm_t comm, const void *caller) {
+  return RealLibrary::servesAll() || RealLibrary::serves(comm, caller);
+}
+
 /// The real library's function.
 template <typename Function>
 static Expected<Function> realFunction(const char *name,
                                        Function NcclLibrary::*function) {
-  IRISRT_ASSIGN_OR_RETURN(const RealLibrary *real, RealLibrary::find());
+  IRISRT_ASSIGN_OR_RETURN(const NcclLibrary *real,
+                          RealLibrary::findForOthers());
   if (!real)
     return Status(StatusCode::failedPrecondition,
                   "IRIS_NCCL=off needs the absolute path of NCCL or RCCL in "
                   "IRIS_NCCL_LIBRARY");
   if (!(real->*function))
     return makeStatus(StatusCode::failedPrecondition,
-                      "the library of IRIS_NCCL_LIBRARY has no %s", name);
+                      "the library behind Iris has no %s", name);
   return real->*function;
 }
 
@@ -55,9 +60,9 @@ extern "C" {
 
 #define IRIS_NCCL_FUNCTION(name, parameters, arguments)                        \
   ncclResult_t name parameters {                                               \
-    if (!RealLibrary::servesAll() && !RealLibrary::serves(commOf arguments))   \
+    if (!isForOthers(commOf arguments, __builtin_return_address(0)))           \
       return api::name arguments;                                              \
-    auto real = realFunction(#name, &RealLibrary::name);                       \
+    auto real = realFunction(#name, &NcclLibrary::name);                       \
     return real.ok() ? (*real)arguments : finish(#name, real.status());        \
   }                                                                            \
   ncclResult_t p##name parameters { return ::name arguments; }
@@ -66,9 +71,9 @@ extern "C" {
 
 #define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \
   result name parameters {                                                     \
-    if (!RealLibrary::servesAll() && !RealLibrary::serves(commOf arguments))   \
+    if (!isForOthers(commOf arguments, __builtin_return_address(0)))           \
       return api::name arguments;                                              \
-    auto real = realFunction(#name, &RealLibrary::name);                       \
+    auto real = realFunction(#name, &NcclLibrary::name);                       \
     return real.ok() ? (*real)arguments                                        \
                      : failureOf<result>(#name, real.status());                \
   }
@@ -82,9 +87,9 @@ const char *pncclGetErrorString(ncclResult_t result) {
   return resultText(result);
 }
 const char *ncclGetLastError(ncclComm_t comm) {
-  if (RealLibrary::servesAll() || RealLibrary::serves(comm)) {
+  if (isForOthers(comm, __builtin_return_address(0))) {
     auto real =
-        realFunction("ncclGetLastError", &RealLibrary::ncclGetLastError);
+        realFunction("ncclGetLastError", &NcclLibrary::ncclGetLastError);
     if (real.ok())
       return (*real)(comm);
   }

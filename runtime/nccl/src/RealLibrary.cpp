@@ -7,9 +7,43 @@
 #include "core/Log.h"
 
 #include <atomic>
+#include <link.h>
 
 using namespace iris::nccl;
 using namespace iris::rt;
+
+namespace {
+/// The machine code of the other library.
+class LibraryCode {
+public:
+  static void set(const NcclLibrary &library) {
+    (void)::dl_iterate_phdr(
+        visit, reinterpret_cast<void *>(library.ncclGetUniqueId));
+  }
+  static bool contains(const void *address) {
+    const uintptr_t from = begin.load();
+    return reinterpret_cast<uintptr_t>(address) - from < end.load() - from;
+  }
+
+private:
+  /// Keeps the segment that has the function.
+  static int visit(dl_phdr_info *object, size_t, void *function) {
+    for (unsigned i = 0; i < object->dlpi_phnum; ++i) {
+      const ElfW(Phdr) &segment = object->dlpi_phdr[i];
+      const uintptr_t first = object->dlpi_addr + segment.p_vaddr;
+      if (segment.p_type != PT_LOAD ||
+          reinterpret_cast<uintptr_t>(function) - first >= segment.p_memsz)
+        continue;
+      begin.store(first);
+      end.store(first + segment.p_memsz);
+      return 1;
+    }
+    return 0;
+  }
+
+  static inline std::atomic<uintptr_t> begin{0}, end{0};
+};
+} // namespace
 
 Expected<RealLibrary> RealLibrary::open(const std::string &path) {
   RealLibrary library;
@@ -20,6 +54,7 @@ Expected<RealLibrary> RealLibrary::open(const std::string &path) {
                       "IRIS_NCCL_LIBRARY '%s' is this library; expected NCCL "
                       "or RCCL",
                       path.c_str());
+  LibraryCode::set(library);
   return library;
 }
 
@@ -49,9 +84,34 @@ Expected<const RealLibrary *> RealLibrary::find() {
 
 /// Whether the real library has created a communicator.
 static std::atomic<bool> hasComms{false};
+static std::atomic<const NcclLibrary *> betweenNodes{nullptr};
 
-bool RealLibrary::serves(ncclComm_t comm) {
-  return comm && hasComms.load() && !ncclComm::find(comm).ok();
+Status RealLibrary::openBetweenNodes(const std::string &path) {
+  if (path.empty() || betweenNodes.load())
+    return Status::success();
+  Expected<NcclLibrary> library = NcclLibrary::open("the engine", path);
+  if (!library.ok() || library->isIris())
+    return Status::success();
+  IRISRT_ASSIGN_OR_RETURN(const RealLibrary *real, find());
+  if (real && real->ncclSend != library->ncclSend)
+    return makeStatus(StatusCode::failedPrecondition,
+                      "IRIS_INTERNODE_LIBRARY '%s' and IRIS_NCCL_LIBRARY '%s' "
+                      "are two libraries; expected one",
+                      path.c_str(), Env::get().ncclLibrary().c_str());
+  // Never freed: the library has threads.
+  betweenNodes.store(new NcclLibrary(*library));
+  LibraryCode::set(*library);
+  return Status::success();
+}
+
+Expected<const NcclLibrary *> RealLibrary::findForOthers() {
+  IRISRT_ASSIGN_OR_RETURN(const RealLibrary *real, find());
+  return real ? static_cast<const NcclLibrary *>(real) : betweenNodes.load();
+}
+
+bool RealLibrary::serves(ncclComm_t comm, const void *caller) {
+  return LibraryCode::contains(caller) ||
+         (comm && hasComms.load() && !ncclComm::find(comm).ok());
 }
 
 ncclResult_t RealLibrary::create(ncclComm_t *comm, int numRanks, int rank,

@@ -3,6 +3,7 @@
 #include "Session.h"
 
 #include "KernelFolders.h"
+#include "RealLibrary.h"
 #include "core/OsThread.h"
 
 #include <algorithm>
@@ -44,6 +45,11 @@ Status Session::join(const WorldOptions &given) {
   channel = world->makeChannel();
   if (!job)
     return Status::success();
+  const Env &env = Env::get();
+  if (world->deviceKind() != DeviceKind::host)
+    IRISRT_RETURN_IF_ERROR(RealLibrary::openBetweenNodes(
+        env.interNodeLibrary().empty() ? env.ncclLibrary()
+                                       : env.interNodeLibrary()));
   InterNodeOptions transfers;
   transfers.limit = given.collectiveLimit;
   IRISRT_ASSIGN_OR_RETURN(engine, InterNode::connect(*job, *world, transfers));

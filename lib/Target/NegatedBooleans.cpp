@@ -8,7 +8,8 @@
 
 /// -x as a selection of two constants, where x is a boolean that was converted
 /// to a float. Null for other operations.
-static llvm::Value *selectNegative(llvm::Instruction &op, llvm::IRBuilder<> &b) {
+static llvm::Value *selectNegative(llvm::Instruction &op,
+                                   llvm::IRBuilder<> &b) {
   using namespace llvm::PatternMatch;
   llvm::Value *converted, *boolean;
   if (!match(&op, m_FNeg(m_Value(converted))))

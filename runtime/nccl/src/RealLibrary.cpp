@@ -17,8 +17,8 @@ namespace {
 class LibraryCode {
 public:
   static void set(const NcclLibrary &library) {
-    (void)::dl_iterate_phdr(
-        visit, reinterpret_cast<void *>(library.ncclGetUniqueId));
+    (void)::dl_iterate_phdr(visit,
+                            reinterpret_cast<void *>(library.ncclGetUniqueId));
   }
   static bool contains(const void *address) {
     const uintptr_t from = begin.load();

@@ -25,8 +25,9 @@ bool ChoiceKey::operator==(const ChoiceKey &other) const {
   const TuningKey &a = tuningKey, &b = other.tuningKey;
   return a.bytes == b.bytes && a.op == b.op && a.dtype == b.dtype &&
          a.alignment == b.alignment && a.inPlace == b.inPlace &&
-         a.onHeap == b.onHeap && reduce == other.reduce &&
-         hasConfig == other.hasConfig && config == other.config;
+         a.onHeap == b.onHeap && a.maxPrograms == b.maxPrograms &&
+         reduce == other.reduce && hasConfig == other.hasConfig &&
+         config == other.config;
 }
 
 size_t ChoiceHash::operator()(const ChoiceKey &key) const {
@@ -41,6 +42,7 @@ size_t ChoiceHash::operator()(const ChoiceKey &key) const {
     hash ^= hash >> 29;
   };
   mix(of.bytes);
+  mix(static_cast<uint64_t>(of.maxPrograms));
   if (key.hasConfig) {
     const Config &config = key.config;
     mix(std::hash<std::string>()(config.variant));
@@ -76,6 +78,7 @@ Communicator::Impl::tuningKeyOf(const Call &call,
   tuningKey.op = call.op;
   tuningKey.dtype = call.dtype;
   tuningKey.bytes = checked.chunkBytes;
+  tuningKey.maxPrograms = call.maxPrograms;
   tuningKey.groupSize = static_cast<uint32_t>(group.ranks.size());
   tuningKey.device = world.deviceKind();
   tuningKey.attributes = &world.deviceAttributes();

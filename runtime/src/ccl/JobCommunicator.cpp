@@ -16,6 +16,9 @@ using namespace iris::rt;
 static constexpr uint64_t leastStagingBytes = 64 << 10;
 static constexpr uint64_t stagingUnit = 256;
 static constexpr uint64_t maxPrograms = 64;
+/// Bytes that the pieces of long slices are a multiple of: kernels have wide
+/// accesses to aligned buffers only.
+static constexpr uint64_t sliceAlignment = 4096;
 /// How long the failure of a node's world waits for that of the job, which
 /// names the rank by its number in the job.
 static constexpr auto jobFailureLimit = std::chrono::seconds(1);
@@ -294,6 +297,10 @@ Status JobCommunicator::Impl::run(const Call &call) {
   return status;
 }
 
+int64_t JobCommunicator::Impl::maxNodePrograms() const {
+  return onStreams ? world.deviceAttributes().processors / 2 : 0;
+}
+
 Status JobCommunicator::Impl::inNode(const Call &call, Op op, uint64_t in,
                                      uint64_t out, uint64_t count,
                                      uint32_t root) {
@@ -307,6 +314,7 @@ Status JobCommunicator::Impl::inNode(const Call &call, Op op, uint64_t in,
   inner.reduce = call.reduce == ReduceOp::avg ? ReduceOp::sum : call.reduce;
   inner.root = root;
   inner.stream = call.stream;
+  inner.maxPrograms = maxNodePrograms();
   return node.run(inner);
 }
 
@@ -324,7 +332,9 @@ Slices JobCommunicator::Impl::slicesOf(uint64_t count, uint64_t width,
                                        uint64_t most, uint64_t unit) const {
   const uint64_t bytes = options.model.sliceBytes(count * width, most * width);
   const uint64_t slice = std::min(bytes / width, most);
-  return {count, std::max(slice - slice % unit, unit)};
+  const uint64_t aligned = unit * std::max<uint64_t>(sliceAlignment / width, 1);
+  const uint64_t step = slice >= aligned ? aligned : unit;
+  return {count, std::max(slice - slice % step, unit)};
 }
 
 Status JobCommunicator::Impl::runSlices(const Slices &slices, Stream stream,

@@ -119,7 +119,8 @@ struct JobCommunicator::Impl {
   rt::Status runSlices(const Slices &slices, rt::Stream stream,
                        const Steps &steps);
   /// The slices of a message of `count` elements, of at most `most` each; a
-  /// multiple of `unit` unless it is the whole.
+  /// multiple of `unit` unless it is the whole, and of `unit` aligned pieces if
+  /// it is longer than these.
   Slices slicesOf(uint64_t count, uint64_t width, uint64_t most,
                   uint64_t unit) const;
   /// The staging buffer of a slice: every other slice has the same.
@@ -139,6 +140,9 @@ struct JobCommunicator::Impl {
   static void addRecv(Transfers &list, uint32_t peer, uint64_t to,
                       uint64_t bytes);
 
+  /// Half of the processors, beside an engine whose kernels wait, too: each
+  /// leaves room for the other. 0: no limit.
+  int64_t maxNodePrograms() const;
   /// Enqueues a call among the ranks of the node.
   rt::Status inNode(const Call &call, Op op, uint64_t in, uint64_t out,
                     uint64_t count, uint32_t root = 0);

@@ -35,6 +35,8 @@ bool JobCommunicator::Impl::isDirect(const Call &call, uint64_t count) const {
 uint64_t JobCommunicator::Impl::pieceAt(const Call &call, uint64_t stage,
                                         uint64_t count) const {
   const uint64_t width = dtypeBytes(call.dtype);
+  if (engineReduces(call))
+    return stage;
   if (isDirect(call, count))
     return stage + myNode * count * width;
   const Split chunks = {count, map.numNodes()};
@@ -88,9 +90,10 @@ Status JobCommunicator::Impl::allReduce(const Call &call) {
   const auto in = reinterpret_cast<uint64_t>(call.in);
   const auto out = reinterpret_cast<uint64_t>(call.out);
   const uint32_t rails = map.numRails();
-  // A stage has room for the pieces of all nodes, or for one and all chunks.
-  const uint64_t most =
-      stageBytes() / width / (map.numNodes() + 1) * rails - rails;
+  // A stage has room for the pieces of all nodes, or for one and all chunks;
+  // the engine reduces from one.
+  const uint64_t piecesOfStage = engineReduces(call) ? 1 : map.numNodes() + 1;
+  const uint64_t most = stageBytes() / width / piecesOfStage * rails - rails;
   const Slices slices = slicesOf(call.count, width, most, rails);
   auto piecesOf = [&](uint64_t k) { return Split{slices.sizeOf(k), rails}; };
   auto countOf = [&](const Split &pieces) {

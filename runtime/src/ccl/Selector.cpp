@@ -72,6 +72,8 @@ static Estimate bestOf(const DeviceModel &device, const KernelModel &kernel,
   if (getCollective(tuningKey.op).isPointToPoint() &&
       device.processor.processors != 0)
     most = std::min(most, device.processor.processors);
+  if (tuningKey.maxPrograms != 0)
+    most = std::min(most, tuningKey.maxPrograms);
   auto timeWith = [&](int64_t programs) {
     return estimate(link, kernel, tuningKey, programs);
   };

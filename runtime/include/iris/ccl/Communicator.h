@@ -135,6 +135,9 @@ struct Call {
   rt::Stream stream;
   /// The config, the same on all members; null: selected.
   const Config *config = nullptr;
+  /// The most programs that are selected, as NCCL's maxCTAs, the same on all
+  /// members; 0: no limit.
+  int64_t maxPrograms = 0;
   /// Operations with counts: the elements of the buffers, equal on all ranks of
   /// the group; `count` is ignored.
   uint64_t inSize = 0, outSize = 0;

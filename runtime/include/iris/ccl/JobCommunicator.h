@@ -32,7 +32,8 @@
 // `prod`, and `min` and `max` of integers, of types that NCCL has other than
 // f8. Where each node has one rank, calls run by its collectives alone, on the
 // caller's stream. The limit of its transfers is checked on a thread, but not
-// in replays of graphs.
+// in replays of graphs. Beside its kernels, collectives inside of a node have
+// programs on at most half of the processors.
 //
 // \retval invalidArgument an argument is invalid, as in Communicator.h
 // \retval failedPrecondition the communicator was destroyed, a kernel is

@@ -42,6 +42,8 @@ struct TuningKey {
   bool onHeap = true;
   /// Programs of the launch; 0: selected.
   int64_t programs = 0;
+  /// The most programs that are selected; 0: no limit.
+  int64_t maxPrograms = 0;
 };
 
 /// A selected config and the reason.

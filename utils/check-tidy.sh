@@ -61,10 +61,10 @@ for line in sys.stdin:
             files.setdefault(name, []).append([first, first + count - 1])
 print(json.dumps([{"name": n, "lines": l} for n, l in files.items()]))')
 
-# GCC's precompiled headers are none of Clang's: it reads their text. The
-# database of a unity build names only the generated files that include the
-# sources; without a command of its own, a source would be checked with that
-# of a file whose name is like it, in another library.
+# Precompiled headers of another compiler are of no use to clang-tidy: it reads
+# their text. The database of a unity build names only the generated files that
+# include the sources; without a command of its own, a source would be checked
+# with that of a file whose name is like it, in another library.
 database=$(mktemp -d)
 trap 'rm -rf "$database"' EXIT
 python3 - "$build" "$database" <<'END'
@@ -81,8 +81,11 @@ with open(f"{build}/compile_commands.json", encoding="utf-8") as file:
     commands = json.load(file)
 sources = []
 for command in commands:
-    command["command"] = re.sub(r"-include (\S+cmake_pch\.h(?:xx)?)", text_of,
-                                command["command"].replace("-Winvalid-pch ", ""))
+    text = command["command"].replace("-Winvalid-pch ", "")
+    # Clang names the precompiled headers and their text.
+    text = re.sub(r"-Xclang -include-pch -Xclang \S+ "
+                  r"-Xclang -include -Xclang", "-include", text)
+    command["command"] = re.sub(r"-include (\S+cmake_pch\.h(?:xx)?)", text_of, text)
     unity = command["file"]
     if "/Unity/unity_" in unity:
         with open(unity, encoding="utf-8") as file:

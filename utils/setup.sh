@@ -7,7 +7,7 @@ set -euo pipefail
 
 iris_packages=(
   # compiler
-  cmake g++ ninja-build ccache
+  cmake clang-22 g++ ninja-build ccache
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev
   zlib1g-dev libzstd-dev
   # runtime
@@ -37,10 +37,12 @@ iris_setup() {
     --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Configures and builds preset $1; further arguments are targets.
+# Configures and builds preset $1; further arguments are targets. With LLVM's
+# own clang, unless CXX says otherwise: it takes half of GCC's time.
 iris_build() {
   local preset=$1
   shift
+  [[ -v CXX ]] || local -x CC=clang-22 CXX=clang++-22
   echo "==> configuring (preset $preset)"
   cmake --preset "$preset" >"/dev/null" || {
     cmake --preset "$preset"

@@ -9,6 +9,9 @@ function(add_iris_mlir_headers)
   file(CONFIGURE OUTPUT "${source}" CONTENT "")
   add_library(IrisMLIRHeaders OBJECT "${source}")
   llvm_update_compile_flags(IrisMLIRHeaders)
+  # ccache compares the contents of headers; Clang would compare their times.
+  target_compile_options(IrisMLIRHeaders PRIVATE
+    $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   target_precompile_headers(IrisMLIRHeaders PRIVATE
     <mlir/Dialect/Arith/IR/Arith.h>
     <mlir/Dialect/Func/IR/FuncOps.h>
@@ -28,7 +31,8 @@ endfunction()
 #   add_iris_library(IrisFoo Foo.cpp MLIR_LIBS MLIRIR LINK_LIBS IrisBar
 #                    DEPENDS MLIRFooIncGen)
 # DIALECT marks a library of generated classes of operations. Their code is
-# large and seldom runs: in release builds it is optimized for a short build.
+# large and seldom runs: in release builds it is optimized for a short build,
+# where that leaves precompiled headers usable.
 function(add_iris_library name)
   cmake_parse_arguments(ARG "DIALECT" "" "MLIR_LIBS;LINK_LIBS;DEPENDS" ${ARGN})
   add_mlir_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS}
@@ -40,7 +44,8 @@ function(add_iris_library name)
   target_precompile_headers(obj.${name} REUSE_FROM IrisMLIRHeaders)
   iris_unity_build(obj.${name})
   if(ARG_DIALECT)
-    target_compile_options(obj.${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(obj.${name} PRIVATE
+      $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-O1>)
   endif()
   if(ARG_MLIR_LIBS)
     mlir_target_link_libraries(${name} PUBLIC ${ARG_MLIR_LIBS})

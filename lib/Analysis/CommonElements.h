@@ -49,11 +49,11 @@ private:
     const PendingAccess &now;
     bool isGrid;
     /// Buffers in whose coordinates places are compared.
-    Value baseBefore, baseNow;
+    Value baseBefore = {}, baseNow = {};
     /// Null for this rank.
-    Value rankBefore, rankNow;
+    Value rankBefore = {}, rankNow = {};
     /// Whose values are cases.
-    SmallVector<IndexSymbol> branches;
+    SmallVector<IndexSymbol> branches = {};
   };
 
   bool findCommon(const PendingAccess &before, const PendingAccess &now,

@@ -36,7 +36,7 @@ struct MachineState {
   /// Counts stores and atomics to memory or LDS: no wave that polls can go on
   /// without one.
   uint64_t stores = 0;
-  MemoryHistory history;
+  MemoryHistory history = {};
 };
 
 struct Workgroup {

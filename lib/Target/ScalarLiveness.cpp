@@ -24,8 +24,7 @@ static unsigned countRegisters(llvm::LaneBitmask lanes) {
 
 ScalarLiveness::ScalarLiveness(llvm::MachineFunction &function,
                                llvm::LiveIntervals &intervals)
-    : function(function), intervals(intervals),
-      registers(function.getRegInfo()),
+    : intervals(intervals), registers(function.getRegInfo()),
       target(*function.getSubtarget().getRegisterInfo()),
       pressureSet(findPressureSet(target)),
       available(

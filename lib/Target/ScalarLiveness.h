@@ -57,7 +57,6 @@ private:
   unsigned findNumber(llvm::SlotIndex index) const;
   void add(const llvm::LiveRange &lives, int registers);
 
-  llvm::MachineFunction &function;
   llvm::LiveIntervals &intervals;
   const llvm::MachineRegisterInfo &registers;
   const llvm::TargetRegisterInfo &target;

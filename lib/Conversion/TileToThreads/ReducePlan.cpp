@@ -96,7 +96,8 @@ std::optional<ReducePlan> mlir::iris::planReduction(tile::ReduceOp op) {
 /// basis has.
 static SmallVector<unsigned> getSeparateRegisters(const LinearLayout &slice) {
   SmallVector<unsigned> result;
-  for (auto [i, basis] : llvm::enumerate(slice.getBases(LayoutDim::Register))) {
+  for (auto [i, value] : llvm::enumerate(slice.getBases(LayoutDim::Register))) {
+    uint64_t basis = value;
     unsigned users = 0;
     visitBits(slice, [&](const ReduceStep &bit, bool) {
       users += (bit.basis & basis) != 0;

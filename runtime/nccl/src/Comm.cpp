@@ -124,15 +124,15 @@ static Expected<std::unique_ptr<Job>> meet(const WorldOptions &world) {
 }
 
 /// Joins the ranks of this node, and at an address those of other nodes.
-static Expected<Session> join(WorldOptions world) {
+static Expected<Session> join(WorldOptions world, int maxCTAs) {
   if (world.launch->address.empty())
-    return Session::open(world);
+    return Session::open(world, maxCTAs);
   IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Job> job, meet(world));
   world.launch = job->nodeLaunch();
   if (job->numNodes() > 1)
-    return Session::open(world, std::move(job));
+    return Session::open(world, maxCTAs, std::move(job));
   IRISRT_RETURN_IF_ERROR(job->destroy());
-  return Session::open(world);
+  return Session::open(world, maxCTAs);
 }
 
 Status ncclComm::open() {
@@ -160,7 +160,7 @@ Status ncclComm::open() {
   world.cancelled = &cancelled_;
 
   std::lock_guard<std::mutex> running(runMutex_);
-  Expected<Session> session = join(world);
+  Expected<Session> session = join(world, options.config.maxCTAs);
   std::lock_guard<std::mutex> lock(mutex_);
   if (!session.ok()) {
     openError_ = session.status();
@@ -226,7 +226,7 @@ Status ncclComm::checkUsable() {
 
 Status ncclComm::asyncError() {
   // Calls of a blocking communicator have returned their errors.
-  if (!options.isBlocking)
+  if (!options.config.isBlocking)
     IRISRT_RETURN_IF_ERROR(worker.wait());
   std::lock_guard<std::mutex> lock(mutex_);
   IRISRT_RETURN_IF_ERROR(openError_);

@@ -4,6 +4,7 @@
 #define IRIS_NCCL_COMM_H
 
 #include "CallerStreams.h"
+#include "Config.h"
 #include "PointToPoint.h"
 #include "Result.h"
 #include "Scaling.h"
@@ -29,9 +30,7 @@ struct CommOptions {
   std::string address;
   rt::DeviceSpec device;
   int deviceIndex = 0;
-  /// Whether calls return when their work is enqueued. Otherwise they return
-  /// ncclInProgress, and ncclCommGetAsyncError tells when it is.
-  bool isBlocking = true;
+  Config config;
 };
 
 /// A collective, or a send or receive, of the caller.

@@ -8,11 +8,21 @@
 
 namespace iris::nccl {
 
-/// Reads whether calls of the communicator are blocking.
+/// The options that have an effect.
+struct Config {
+  /// Whether calls return when their work is enqueued. Otherwise they return
+  /// ncclInProgress, and ncclCommGetAsyncError tells when it is.
+  bool isBlocking = true;
+  /// The most programs of a kernel; 0: no limit. The ranks use the smallest.
+  int maxCTAs = 0;
+};
+
+/// Reads the options of a communicator.
 /// \param config the options of any version of NCCL since 2.14; may be null
-/// \param inherited the value where the options have none
+/// \param inherited the values where the options have none
 /// \retval invalidArgument it was not initialized, or a value is invalid
-rt::Expected<bool> readBlocking(const ncclConfig_t *config, bool inherited);
+rt::Expected<Config> readConfig(const ncclConfig_t *config,
+                                const Config &inherited);
 
 } // namespace iris::nccl
 

@@ -45,8 +45,7 @@ static Expected<CommOptions> optionsFor(int numRanks, int rank,
   options.address = contents.address;
   options.rank = static_cast<uint32_t>(rank);
   options.numRanks = static_cast<uint32_t>(numRanks);
-  IRISRT_ASSIGN_OR_RETURN(options.isBlocking,
-                          readBlocking(config, /*inherited=*/true));
+  IRISRT_ASSIGN_OR_RETURN(options.config, readConfig(config, Config()));
   options.device = deviceKind();
   IRISRT_ASSIGN_OR_RETURN(options.deviceIndex, currentDevice(options.device));
   return options;
@@ -72,7 +71,7 @@ static ncclResult_t create(const char *function, ncclComm_t *out,
   task.job = [comm, out] {
     Status status = comm->open();
     // Of a nonblocking one, the caller asks for the error, and destroys it.
-    if (!status.ok() && comm->options.isBlocking)
+    if (!status.ok() && comm->options.config.isBlocking)
       discard(out);
     return status;
   };

@@ -25,7 +25,7 @@ struct Bundle {
 
   /// Whether run() waits for no other rank.
   bool onlyEnqueues() const {
-    return jobs.empty() && comm->options.isBlocking &&
+    return jobs.empty() && comm->options.config.isBlocking &&
            comm->onlyEnqueues(operations);
   }
 
@@ -75,7 +75,7 @@ static Status runInOrder(const std::vector<Bundle> &bundles) {
 
 /// Runs the bundles, at once where one may wait for another.
 static ncclResult_t run(const char *function, std::vector<Bundle> bundles) {
-  if (bundles.size() == 1 && bundles[0].comm->options.isBlocking)
+  if (bundles.size() == 1 && bundles[0].comm->options.config.isBlocking)
     return finish(function, bundles[0].run());
   if (std::all_of(bundles.begin(), bundles.end(),
                   [](const Bundle &bundle) { return bundle.onlyEnqueues(); }))
@@ -89,8 +89,8 @@ static ncclResult_t run(const char *function, std::vector<Bundle> bundles) {
         [bundle = std::move(bundle)] { return bundle.run(); });
     if (!started.ok())
       break;
-    isInProgress = isInProgress || !comm->options.isBlocking;
-    if (comm->options.isBlocking)
+    isInProgress = isInProgress || !comm->options.config.isBlocking;
+    if (comm->options.config.isBlocking)
       comms.push_back(std::move(comm));
   }
   Status status = started;

@@ -18,11 +18,11 @@ using namespace iris::rt;
 /// peers, expires before that of streams.
 static constexpr double beyondTransfersSeconds = 10;
 
-Expected<Session> Session::open(const WorldOptions &options,
+Expected<Session> Session::open(const WorldOptions &options, int maxCTAs,
                                 std::unique_ptr<rt::Job> job) {
   Session session;
   session.job = std::move(job);
-  Status status = session.join(options);
+  Status status = session.join(options, maxCTAs);
   if (!status.ok()) {
     if (session.job)
       session.job->fail(status);
@@ -31,7 +31,18 @@ Expected<Session> Session::open(const WorldOptions &options,
   return session;
 }
 
-Status Session::join(const WorldOptions &given) {
+Expected<int> Session::agreeOnCTAs(int mine) {
+  const std::string text = std::to_string(mine);
+  IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> texts,
+                          job ? job->allGather(text) : exchange(text));
+  int least = 0;
+  for (const std::string &each : texts)
+    if (int limit = std::atoi(each.c_str()))
+      least = least == 0 ? limit : std::min(least, limit);
+  return least;
+}
+
+Status Session::join(const WorldOptions &given, int maxCTAs) {
   WorldOptions options = given;
   if (job && options.collectiveLimit)
     *options.collectiveLimit += beyondTransfersSeconds;
@@ -40,9 +51,13 @@ Status Session::join(const WorldOptions &given) {
   ccl::CommunicatorOptions communicator;
   communicator.cache = cache;
   communicator.workspaceBytes = workspaceBytes;
+  for (uint32_t rank = 0; rank < world->numRanks(); ++rank)
+    all.ranks.push_back(rank);
+  all.index = static_cast<int32_t>(world->rank());
+  channel = world->makeChannel();
+  IRISRT_ASSIGN_OR_RETURN(communicator.maxPrograms, agreeOnCTAs(maxCTAs));
   IRISRT_ASSIGN_OR_RETURN(collectives,
                           ccl::Communicator::create(*world, communicator));
-  channel = world->makeChannel();
   if (!job)
     return Status::success();
   const Env &env = Env::get();
@@ -119,8 +134,7 @@ Status Session::runPointToPoint(PointToPoint &pointToPoint,
 }
 
 Expected<std::vector<std::string>> Session::exchange(const std::string &mine) {
-  return job ? job->allGather(mine)
-             : world->exchange(collectives->group(), channel, mine);
+  return job ? job->allGather(mine) : world->exchange(all, channel, mine);
 }
 
 Status Session::poll() { return between ? between->poll() : world->poll(); }

@@ -28,7 +28,8 @@ struct Session {
   std::unique_ptr<ccl::Communicator> collectives;
   /// The source of their kernels.
   std::shared_ptr<ccl::KernelCache> cache;
-  /// For exchanges of the ranks' host threads.
+  /// For exchanges of the host threads of the world's ranks.
+  rt::Group all;
   uint32_t channel = 0;
   /// Of a communicator on several nodes: all of its ranks, and the collectives
   /// among them. Otherwise null.
@@ -37,8 +38,10 @@ struct Session {
   std::unique_ptr<ccl::JobCommunicator> between;
 
   /// Joins the other ranks. Collective.
+  /// \param maxCTAs Config::maxCTAs
   /// \param job the ranks of several nodes; null: all are in the world
   static rt::Expected<Session> open(const rt::WorldOptions &options,
+                                    int maxCTAs,
                                     std::unique_ptr<rt::Job> job = nullptr);
   /// Leaves the world and the job. Collective unless they have failed.
   rt::Status end();
@@ -58,7 +61,9 @@ struct Session {
   void fail(const rt::Status &status);
 
 private:
-  rt::Status join(const rt::WorldOptions &options);
+  rt::Status join(const rt::WorldOptions &options, int maxCTAs);
+  /// The smallest limit that a rank has; 0: none has one.
+  rt::Expected<int> agreeOnCTAs(int mine);
 };
 
 /// The ranks of one job in this process. A thread may drive several of

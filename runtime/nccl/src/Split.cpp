@@ -16,7 +16,7 @@ checkParent(ncclComm_t handle, ncclComm_t *child, const ncclConfig_t *config) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<ncclComm> comm,
                           ncclComm::find(handle));
   IRISRT_RETURN_IF_ERROR(checkPointer(child, "newcomm"));
-  IRISRT_RETURN_IF_ERROR(readBlocking(config, true).status());
+  IRISRT_RETURN_IF_ERROR(readConfig(config, Config()).status());
   if (comm->spansNodes())
     return Status(StatusCode::failedPrecondition,
                   "a communicator on several nodes cannot be split or shrunk; "
@@ -29,8 +29,8 @@ static Expected<CommOptions> childOptions(const ncclComm &parent,
                                           const ncclConfig_t *config) {
   CommOptions options = parent.options;
   options.address.clear(); // the parent's ranks are on one node
-  IRISRT_ASSIGN_OR_RETURN(options.isBlocking,
-                          readBlocking(config, parent.options.isBlocking));
+  IRISRT_ASSIGN_OR_RETURN(options.config,
+                          readConfig(config, parent.options.config));
   return options;
 }
 
@@ -201,7 +201,7 @@ ncclResult_t api::ncclCommShrink(ncclComm_t handle, int *excluded,
     };
     task.job = [comm, drop = task.drop] {
       Status status = comm->open();
-      if (!status.ok() && comm->options.isBlocking)
+      if (!status.ok() && comm->options.config.isBlocking)
         drop();
       return status;
     };

@@ -78,7 +78,10 @@ Communicator::Impl::tuningKeyOf(const Call &call,
   tuningKey.op = call.op;
   tuningKey.dtype = call.dtype;
   tuningKey.bytes = checked.chunkBytes;
-  tuningKey.maxPrograms = call.maxPrograms;
+  tuningKey.maxPrograms = options.maxPrograms;
+  if (call.maxPrograms != 0 &&
+      (tuningKey.maxPrograms == 0 || call.maxPrograms < tuningKey.maxPrograms))
+    tuningKey.maxPrograms = call.maxPrograms;
   tuningKey.groupSize = static_cast<uint32_t>(group.ranks.size());
   tuningKey.device = world.deviceKind();
   tuningKey.attributes = &world.deviceAttributes();

@@ -216,6 +216,25 @@ TEST(DeviceModel, AnUnknownGpuOfATargetHasItsMeasuredKernels) {
       << model.links.source;
 }
 
+TEST(DeviceModel, AChoiceHasAtMostTheProgramsThatMayRun) {
+  DeviceAttributes h200 = {"sm_90a", "NVIDIA H200", 132};
+  for (Op op : {Op::allReduce, Op::allGather, Op::reduceScatter, Op::allToAll,
+                Op::broadcast, Op::send})
+    for (uint64_t bytes = 1 << 10; bytes <= 1 << 30; bytes *= 8) {
+      TuningKey key = allReduceOf(h200);
+      key.op = op;
+      key.bytes = bytes;
+      const int64_t most = select(key).config.programs;
+      for (int64_t limit : {1, 24, 1000}) {
+        key.maxPrograms = limit;
+        const Config config = select(key).config;
+        EXPECT_LE(config.programs, limit) << opName(op) << " " << bytes;
+        if (most <= limit && most != 0)
+          EXPECT_EQ(config.programs, most) << opName(op) << " " << bytes;
+      }
+    }
+}
+
 TEST(DeviceModel, AGpuOfAnotherTargetHasNoMeasuredKernels) {
   DeviceAttributes a100 = {"sm_80", "NVIDIA A100", 108, 32, 1410, 1555000};
   const DeviceModel &model = deviceModelOf(allReduceOf(a100));

@@ -192,6 +192,26 @@ TEST_P(NcclComms, NonblockingCreationAndCalls) {
       }));
 }
 
+/// The ranks agree on the smallest limit, although only some have one.
+TEST_P(NcclComms, MostProgramsOfKernels) {
+  EXPECT_EQ(
+      "",
+      onRanks(kind(), size(), [&](ncclUniqueId id, int rank) -> std::string {
+        ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+        if (rank != 0)
+          config.maxCTAs = rank;
+        ncclComm_t comm = nullptr, child = nullptr;
+        NCCL_TRY(ncclCommInitRankConfig(&comm, size(), id, rank, &config));
+        TRY_TEXT(sumRanks(comm, rank, size()));
+        // Inherited.
+        NCCL_TRY(ncclCommSplit(comm, 0, -rank, &child, nullptr));
+        TRY_TEXT(sumRanks(child, size() - 1 - rank, size()));
+        NCCL_TRY(ncclCommDestroy(child));
+        NCCL_TRY(ncclCommDestroy(comm));
+        return "";
+      }));
+}
+
 //===----------------------------------------------------------------------===//
 // One thread for all ranks
 //===----------------------------------------------------------------------===//
@@ -415,6 +435,14 @@ TEST(NcclMisuse, Codes) {
         config.blocking = 2;
         NCCL_EXPECT(ncclInvalidArgument,
                     ncclCommInitRankConfig(&comm, 1, id, 0, &config));
+        for (auto [least, most] : {std::pair(0, 4), {1, 0}, {5, 4}}) {
+          config = NCCL_CONFIG_INITIALIZER;
+          config.minCTAs = least;
+          config.maxCTAs = most;
+          NCCL_EXPECT(ncclInvalidArgument,
+                      ncclCommInitRankConfig(&comm, 1, id, 0, &config));
+        }
+        config = NCCL_CONFIG_INITIALIZER;
         NCCL_EXPECT(ncclInvalidArgument, ncclCommInitAll(nullptr, 1, nullptr));
         NCCL_EXPECT(ncclInvalidArgument, ncclCommInitAll(&comm, 0, nullptr));
 

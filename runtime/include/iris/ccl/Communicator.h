@@ -87,6 +87,9 @@ struct CommunicatorOptions {
   /// multiple of 4, 512 KiB to 1 GiB. Kernels are compiled for that size;
   /// packages that are compiled ahead of time must use the same.
   uint64_t workspaceBytes = 56 << 20;
+  /// The most programs that are selected for a call, as NCCL's maxCTAs; 0: no
+  /// limit.
+  int64_t maxPrograms = 0;
   /// The source of kernels; null: KernelCache::shared().
   std::shared_ptr<KernelCache> cache;
   /// Whether the ranks compare every call; default: IRIS_CHECK_COLLECTIVES.
@@ -135,8 +138,8 @@ struct Call {
   rt::Stream stream;
   /// The config, the same on all members; null: selected.
   const Config *config = nullptr;
-  /// The most programs that are selected, as NCCL's maxCTAs, the same on all
-  /// members; 0: no limit.
+  /// The most programs that are selected, beside that of the communicator, the
+  /// same on all members; 0: no limit.
   int64_t maxPrograms = 0;
   /// Operations with counts: the elements of the buffers, equal on all ranks of
   /// the group; `count` is ignored.

@@ -181,6 +181,21 @@ bool ncclComm::spansNodes() const {
   return session_.spansNodes();
 }
 
+bool ncclComm::spanNodes(const std::vector<uint32_t> &ranks) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const Job *job = session_.job.get();
+  return job && std::any_of(ranks.begin(), ranks.end(), [&](uint32_t rank) {
+           return job->nodeOf(rank) != job->nodeOf(ranks.front());
+         });
+}
+
+Expected<std::string> ncclComm::reserveAddress() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!session_.job)
+    return Status(StatusCode::internal, "a communicator on one node");
+  return session_.job->reserveAddress();
+}
+
 World *ncclComm::world() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return session_.world.get();

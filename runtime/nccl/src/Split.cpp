@@ -17,10 +17,6 @@ checkParent(ncclComm_t handle, ncclComm_t *child, const ncclConfig_t *config) {
                           ncclComm::find(handle));
   IRISRT_RETURN_IF_ERROR(checkPointer(child, "newcomm"));
   IRISRT_RETURN_IF_ERROR(readConfig(config, Config()).status());
-  if (comm->spansNodes())
-    return Status(StatusCode::failedPrecondition,
-                  "a communicator on several nodes cannot be split or shrunk; "
-                  "create the other one from an id of its own");
   return comm;
 }
 
@@ -28,7 +24,7 @@ checkParent(ncclComm_t handle, ncclComm_t *child, const ncclConfig_t *config) {
 static Expected<CommOptions> childOptions(const ncclComm &parent,
                                           const ncclConfig_t *config) {
   CommOptions options = parent.options;
-  options.address.clear(); // the parent's ranks are on one node
+  options.address.clear();
   IRISRT_ASSIGN_OR_RETURN(options.config,
                           readConfig(config, parent.options.config));
   return options;
@@ -48,9 +44,9 @@ struct SplitEntry {
 };
 } // namespace
 
-/// The child of this rank's color, or none without a color.
-static Expected<std::optional<CommOptions>>
-splitOptions(ncclComm &parent, int color, int key, CommOptions options) {
+/// What all ranks tell each other.
+static Expected<std::vector<SplitEntry>> exchangeEntries(ncclComm &parent,
+                                                         int color, int key) {
   SplitEntry mine;
   mine.color = color;
   mine.key = key;
@@ -59,25 +55,66 @@ splitOptions(ncclComm &parent, int color, int key, CommOptions options) {
       std::vector<std::string> texts,
       parent.exchange(
           std::string(reinterpret_cast<const char *>(&mine), sizeof(mine))));
-  if (color == NCCL_SPLIT_NOCOLOR)
-    return std::optional<CommOptions>();
-  /// The ranks of this color, by key and rank.
-  std::vector<std::pair<int32_t, uint32_t>> ranks;
   std::vector<SplitEntry> entries(texts.size());
   for (uint32_t rank = 0; rank < texts.size(); ++rank) {
     if (texts[rank].size() != sizeof(SplitEntry))
       return makeStatus(StatusCode::failedPrecondition,
                         "rank %u does not split the communicator", rank);
     std::memcpy(&entries[rank], texts[rank].data(), sizeof(SplitEntry));
-    if (entries[rank].color == color)
-      ranks.push_back({entries[rank].key, rank});
   }
-  std::sort(ranks.begin(), ranks.end());
+  return entries;
+}
+
+/// The ranks of a color, by key and rank; none without a color.
+static std::vector<uint32_t> ranksOf(const std::vector<SplitEntry> &entries,
+                                     int color) {
+  std::vector<uint32_t> ranks;
+  for (uint32_t rank = 0; rank < entries.size(); ++rank)
+    if (color != NCCL_SPLIT_NOCOLOR && entries[rank].color == color)
+      ranks.push_back(rank);
+  std::stable_sort(ranks.begin(), ranks.end(), [&](uint32_t a, uint32_t b) {
+    return entries[a].key < entries[b].key;
+  });
+  return ranks;
+}
+
+/// The address of a child on several nodes, which its first rank reserves; else
+/// empty. Collective over the parent.
+static Expected<std::string> addressOf(ncclComm &parent,
+                                       const std::vector<uint32_t> &ranks) {
+  if (!parent.spansNodes())
+    return std::string();
+  const bool spans = parent.spanNodes(ranks);
+  Expected<std::string> mine = std::string();
+  if (spans && ranks.front() == parent.options.rank)
+    mine = parent.reserveAddress();
+  IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> addresses,
+                          parent.exchange(mine.ok() ? *mine : std::string()));
+  IRISRT_RETURN_IF_ERROR(mine.status());
+  if (!spans)
+    return std::string();
+  const std::string &address = addresses[ranks.front()];
+  if (address.empty())
+    return makeStatus(StatusCode::unavailable,
+                      "rank %u, the first one of the new communicator, cannot "
+                      "listen for the others; its error says why",
+                      ranks.front());
+  return address;
+}
+
+/// The child of this rank's color, or none without a color.
+static Expected<std::optional<CommOptions>>
+splitOptions(ncclComm &parent, int color, int key, CommOptions options) {
+  IRISRT_ASSIGN_OR_RETURN(std::vector<SplitEntry> entries,
+                          exchangeEntries(parent, color, key));
+  const std::vector<uint32_t> ranks = ranksOf(entries, color);
+  IRISRT_ASSIGN_OR_RETURN(options.address, addressOf(parent, ranks));
+  if (ranks.empty())
+    return std::optional<CommOptions>();
+  const auto mine = std::find(ranks.begin(), ranks.end(), parent.options.rank);
   options.numRanks = static_cast<uint32_t>(ranks.size());
-  for (uint32_t i = 0; i < ranks.size(); ++i)
-    if (ranks[i].second == parent.options.rank)
-      options.rank = i;
-  options.secret = entries[ranks[0].second].secret;
+  options.rank = static_cast<uint32_t>(mine - ranks.begin());
+  options.secret = entries[ranks.front()].secret;
   return std::optional<CommOptions>(options);
 }
 
@@ -182,6 +219,12 @@ ncclResult_t api::ncclCommShrink(ncclComm_t handle, int *excluded,
                         "flags of 0x%x; expected NCCL_SHRINK_DEFAULT or "
                         "NCCL_SHRINK_ABORT",
                         flags);
+    // The first of the remaining ranks would have to tell the others where it
+    // listens, and excluded ranks may be dead.
+    if (parent->spansNodes())
+      return Status(StatusCode::failedPrecondition,
+                    "a communicator on several nodes cannot be shrunk; split "
+                    "it, or create the other one from an id of its own");
     IRISRT_ASSIGN_OR_RETURN(std::vector<uint32_t> ranks,
                             remainingRanks(*parent, excluded, numExcluded));
     // Without the flag, the parent works and stays in use.

@@ -102,8 +102,8 @@ static void configure(int fd) {
   set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(unacknowledgedMs));
 }
 
-static Expected<UniqueFd> makeSocket(int family) {
-  UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+static Expected<UniqueFd> makeSocket(int family, int type = SOCK_STREAM) {
+  UniqueFd fd(::socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid())
     return makeErrnoStatus(StatusCode::internal, errno,
                            "cannot create a socket");
@@ -127,6 +127,29 @@ Expected<UniqueFd> iris::rt::listenAtAddress(const TcpAddress &address,
                                              : StatusCode::invalidArgument,
                          error, "cannot listen at '%s'",
                          address.text().c_str());
+}
+
+Expected<TcpAddress> iris::rt::localAddressTo(const TcpAddress &address) {
+  IRISRT_ASSIGN_OR_RETURN(Addresses list, resolve(address));
+  int error = 0;
+  for (const addrinfo *each = list.get(); each; each = each->ai_next) {
+    // A datagram socket chooses its route when it is connected.
+    IRISRT_ASSIGN_OR_RETURN(UniqueFd fd,
+                            makeSocket(each->ai_family, SOCK_DGRAM));
+    sockaddr_storage near{};
+    socklen_t size = sizeof(near);
+    if (::connect(fd.get(), each->ai_addr, each->ai_addrlen) == 0 &&
+        ::getsockname(fd.get(), reinterpret_cast<sockaddr *>(&near), &size) ==
+            0) {
+      IRISRT_ASSIGN_OR_RETURN(TcpAddress local,
+                              parseAddress(textOf(near, size)));
+      local.port = "0";
+      return local;
+    }
+    error = errno;
+  }
+  return makeErrnoStatus(StatusCode::unavailable, error,
+                         "cannot find a route to '%s'", address.text().c_str());
 }
 
 Expected<uint16_t> iris::rt::portOf(int fd) {

@@ -28,6 +28,10 @@ Expected<TcpAddress> parseAddress(const std::string &text);
 /// \retval unavailable another process listens there
 /// \retval invalidArgument the address is not of this machine
 Expected<UniqueFd> listenAtAddress(const TcpAddress &address, int backlog);
+/// The address of this machine by which it reaches another one, with port 0.
+/// Nothing is sent.
+/// \retval unavailable there is no route
+Expected<TcpAddress> localAddressTo(const TcpAddress &address);
 /// The port of a listening socket.
 Expected<uint16_t> portOf(int fd);
 

@@ -3,6 +3,7 @@
 #include "iris/rt/Job.h"
 
 #include "bootstrap/Bootstrap.h"
+#include "bootstrap/TcpSocket.h"
 #include "core/DefaultLimits.h"
 #include "core/ForkGuard.h"
 #include "core/Launch.h"
@@ -154,6 +155,16 @@ Status Job::Impl::findNodes() {
 
 Expected<std::string> Job::reserveAddress(const std::string &host) {
   return rt::reserveAddress(host);
+}
+
+Expected<std::string> Job::reserveAddress() const {
+  const std::string &address = impl_->launch.address;
+  if (address.empty())
+    return Status(StatusCode::failedPrecondition,
+                  "the job has no address (IRIS_RENDEZVOUS_ADDRESS)");
+  IRISRT_ASSIGN_OR_RETURN(TcpAddress far, parseAddress(address));
+  IRISRT_ASSIGN_OR_RETURN(TcpAddress near, localAddressTo(far));
+  return rt::reserveAddress(near.host);
 }
 
 //===----------------------------------------------------------------------===//

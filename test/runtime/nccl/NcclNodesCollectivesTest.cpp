@@ -12,6 +12,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 
 using namespace iris::ccl;
 using namespace iris::rt;
@@ -167,6 +168,60 @@ TEST(NcclNodesCollectives, SendsAndReceivesOfGroups) {
   }
 }
 
+/// Splits a communicator, by keys that reverse the order, and uses the part of
+/// this rank; `colors` has a letter for each rank, '-' for none.
+static std::string useParts(const NcclRank &rank, const std::string &colors,
+                            const std::function<std::string(NcclRank &)> &use) {
+  const char mine = colors[static_cast<size_t>(rank.rank)];
+  NcclRank part = {nullptr, 0, 0};
+  for (int other = 0; other < rank.size; ++other)
+    if (colors[static_cast<size_t>(other)] == mine) {
+      ++part.size;
+      part.rank += other > rank.rank;
+    }
+  NCCL_TRY(ncclCommSplit(rank.comm, mine == '-' ? NCCL_SPLIT_NOCOLOR : mine,
+                         -rank.rank, &part.comm, nullptr));
+  RANK_CHECK((part.comm == nullptr) == (mine == '-'));
+  if (!part.comm)
+    return "";
+  int index = -1, size = 0;
+  NCCL_TRY(ncclCommUserRank(part.comm, &index));
+  NCCL_TRY(ncclCommCount(part.comm, &size));
+  RANK_CHECK(index == part.rank && size == part.size);
+  TRY_TEXT(use(part));
+  NCCL_TRY(ncclCommDestroy(part.comm));
+  return "";
+}
+
+/// Parts on one node and on several, and parts of these.
+TEST(NcclNodesCollectives, Split) {
+  auto sum = [](NcclRank &rank) -> std::string {
+    Problem p;
+    p.count = 3001;
+    p.seed = 7;
+    TRY_TEXT(solve(rank, p));
+    p.op = Op::allGather;
+    return solve(rank, p, InPlace::yes);
+  };
+  for (auto [nodes, colors] :
+       {std::pair("aabb", "xyxy"), std::pair("aabb", "xxyy"),
+        std::pair("abab", "xxx-"), std::pair("abbb", "zxyx"),
+        std::pair("ab", "--")}) {
+    auto body = [&, colors = std::string(colors)](NcclRank &rank) {
+      return useParts(rank, colors, [&](NcclRank &part) -> std::string {
+        TRY_TEXT(sum(part));
+        return useParts(part, std::string(static_cast<size_t>(part.size), 'x'),
+                        sum);
+      });
+    };
+    auto both = [&](NcclRank &rank) -> std::string {
+      TRY_TEXT(body(rank));
+      return sum(rank); // still in use
+    };
+    EXPECT_EQ("", failures(onNodes(nodes, both))) << nodes << " " << colors;
+  }
+}
+
 /// What is not served between nodes says so, and leaves the communicator in
 /// use.
 TEST(NcclNodesCollectives, OtherCallsAreInvalidUsage) {
@@ -183,8 +238,6 @@ TEST(NcclNodesCollectives, OtherCallsAreInvalidUsage) {
                            rank.comm, nullptr));
     RANK_CHECK(isRefused(ncclGroupSimulateEnd(&estimate)));
     ncclComm_t child = nullptr;
-    RANK_CHECK(
-        isRefused(ncclCommSplit(rank.comm, 0, rank.rank, &child, nullptr)));
     int excluded = 2;
     if (rank.rank != excluded)
       RANK_CHECK(isRefused(ncclCommShrink(rank.comm, &excluded, 1, &child,

@@ -134,6 +134,11 @@ public:
   /// \return LaunchInfo::address of that job
   /// \retval invalidArgument the address is not this machine's
   static Expected<std::string> reserveAddress(const std::string &host);
+  /// The same at the address by which this machine reaches rank 0 of this job,
+  /// for a job of some of its ranks.
+  /// \return LaunchInfo::address of that job
+  /// \retval failedPrecondition this job has no address
+  Expected<std::string> reserveAddress() const;
 
 private:
   struct __attribute__((visibility("hidden"))) Impl;

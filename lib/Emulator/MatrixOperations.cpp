@@ -155,7 +155,8 @@ static void addNames(InstructionTable &table, StringRef result, StringRef type,
 }
 
 template <LoadFunction load>
-static void addHalves(InstructionTable &table, StringRef type) {
+static void addMultiplicationsOfHalves(InstructionTable &table,
+                                       StringRef type) {
   for (Shape shape :
        {Shape{32, 32, 8, 1}, Shape{16, 16, 16, 1}, Shape{32, 32, 4, 2},
         Shape{16, 16, 4, 4}, Shape{4, 4, 4, 16}, Shape{32, 32, 16, 1},
@@ -179,8 +180,8 @@ static void addFloat8s(InstructionTable &table, StringRef type) {
 }
 
 void mlir::iris::emulator::addMatrixOperations(InstructionTable &table) {
-  addHalves<loadHalfValues<fromHalf>>(table, "f16");
-  addHalves<loadHalfValues<fromBrain>>(table, "bf16");
+  addMultiplicationsOfHalves<loadHalfValues<fromHalf>>(table, "f16");
+  addMultiplicationsOfHalves<loadHalfValues<fromBrain>>(table, "bf16");
   for (Shape shape :
        {Shape{32, 32, 2, 1}, Shape{16, 16, 4, 1}, Shape{32, 32, 1, 2},
         Shape{16, 16, 1, 4}, Shape{4, 4, 1, 16}})

@@ -10,7 +10,7 @@ using i32 = int32_t;
 using u64 = uint64_t;
 using i64 = int64_t;
 
-static void addSums(InstructionTable &table) {
+static void addScalarSums(InstructionTable &table) {
   auto addCarry = scalar<u32(u32, u32)>([](u32 a, u32 b, u32 &scc) {
     u64 sum = u64(a) + b;
     scc = u32(sum >> 32);
@@ -70,7 +70,7 @@ static void addSums(InstructionTable &table) {
             }));
 }
 
-static void addMultiplications(InstructionTable &table) {
+static void addScalarMultiplications(InstructionTable &table) {
   table.add("s_mul_i32",
             scalar<u32(u32, u32)>([](u32 a, u32 b, u32 &) { return a * b; }));
   table.add("s_mul_hi_u32", scalar<u32(u32, u32)>([](u32 a, u32 b, u32 &) {
@@ -83,7 +83,7 @@ static void addMultiplications(InstructionTable &table) {
             scalar<u64(u64, u64)>([](u64 a, u64 b, u32 &) { return a * b; }));
 }
 
-static void addExtrema(InstructionTable &table) {
+static void addScalarExtrema(InstructionTable &table) {
   table.add("s_min_u32", scalar<u32(u32, u32)>([](u32 a, u32 b, u32 &scc) {
               scc = a < b;
               return scc ? a : b;
@@ -165,7 +165,7 @@ static void addBitsOf(InstructionTable &table, const char *bits,
       }));
 }
 
-static void addBits(InstructionTable &table) {
+static void addScalarBits(InstructionTable &table) {
   addBitwise(table, {"s_and"}, [](u64 a, u64 b) { return a & b; });
   addBitwise(table, {"s_or"}, [](u64 a, u64 b) { return a | b; });
   addBitwise(table, {"s_xor"}, [](u64 a, u64 b) { return a ^ b; });
@@ -208,7 +208,7 @@ static void addShiftedSum(InstructionTable &table) {
             }));
 }
 
-static void addShifts(InstructionTable &table) {
+static void addScalarShifts(InstructionTable &table) {
   addShift<u32>(table, "s_lshl_b32", [](u32 a, u32 b) { return a << b; });
   addShift<u64>(table, "s_lshl_b64", [](u64 a, u32 b) { return a << b; });
   addShift<u32>(table, "s_lshr_b32", [](u32 a, u32 b) { return a >> b; });
@@ -261,7 +261,7 @@ static void addShifts(InstructionTable &table) {
   addShiftedSum<4>(table);
 }
 
-static void addMoves(InstructionTable &table) {
+static void addScalarMoves(InstructionTable &table) {
   table.add("s_mov_b32", scalar<u32(u32)>([](u32 a, u32 &) { return a; }));
   table.add("s_mov_b64", scalar<u64(u64)>([](u64 a, u32 &) { return a; }));
   table.add("s_cselect_b32", scalar<u32(u32, u32)>([](u32 a, u32 b, u32 &scc) {
@@ -382,12 +382,12 @@ static void addComparisons(InstructionTable &table, llvm::StringRef type) {
 }
 
 void mlir::iris::emulator::addScalarArithmetic(InstructionTable &table) {
-  addSums(table);
-  addMultiplications(table);
-  addExtrema(table);
-  addBits(table);
-  addShifts(table);
-  addMoves(table);
+  addScalarSums(table);
+  addScalarMultiplications(table);
+  addScalarExtrema(table);
+  addScalarBits(table);
+  addScalarShifts(table);
+  addScalarMoves(table);
   addUpdates(table);
   addComparisons<i32>(table, "i32");
   addComparisons<u32>(table, "u32");

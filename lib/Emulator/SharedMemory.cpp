@@ -54,7 +54,7 @@ static void loadLanes(Wave &wave, const Instruction &instruction) {
   issueShared(wave, instruction, kBytes / 4);
 }
 
-static void loadPart(Wave &wave, const Instruction &instruction) {
+static void loadSharedPart(Wave &wave, const Instruction &instruction) {
   const uint32_t *addresses = wave.row(instruction.sources[0].index);
   uint32_t *row = wave.row(instruction.result.index);
   unsigned bytes = instruction.accessBytes, flags = instruction.detail;
@@ -176,17 +176,19 @@ static void addPlain(InstructionTable &table) {
   load({"ds_read_b64", "ds_load_b64"}, loadLanes<8>, 8);
   load({"ds_read_b96", "ds_load_b96"}, loadLanes<12>, 12);
   load({"ds_read_b128", "ds_load_b128"}, loadLanes<16>, 16);
-  load({"ds_read_u8", "ds_load_u8"}, loadPart, 1);
-  load({"ds_read_i8", "ds_load_i8"}, loadPart, 1, kSigned);
-  load({"ds_read_u16", "ds_load_u16"}, loadPart, 2);
-  load({"ds_read_i16", "ds_load_i16"}, loadPart, 2, kSigned);
-  load({"ds_read_u8_d16", "ds_load_u8_d16"}, loadPart, 1, kHalf);
-  load({"ds_read_u8_d16_hi", "ds_load_u8_d16_hi"}, loadPart, 1, kHalf | kHigh);
-  load({"ds_read_i8_d16", "ds_load_i8_d16"}, loadPart, 1, kSigned | kHalf);
-  load({"ds_read_i8_d16_hi", "ds_load_i8_d16_hi"}, loadPart, 1,
+  load({"ds_read_u8", "ds_load_u8"}, loadSharedPart, 1);
+  load({"ds_read_i8", "ds_load_i8"}, loadSharedPart, 1, kSigned);
+  load({"ds_read_u16", "ds_load_u16"}, loadSharedPart, 2);
+  load({"ds_read_i16", "ds_load_i16"}, loadSharedPart, 2, kSigned);
+  load({"ds_read_u8_d16", "ds_load_u8_d16"}, loadSharedPart, 1, kHalf);
+  load({"ds_read_u8_d16_hi", "ds_load_u8_d16_hi"}, loadSharedPart, 1,
+       kHalf | kHigh);
+  load({"ds_read_i8_d16", "ds_load_i8_d16"}, loadSharedPart, 1,
+       kSigned | kHalf);
+  load({"ds_read_i8_d16_hi", "ds_load_i8_d16_hi"}, loadSharedPart, 1,
        kSigned | kHalf | kHigh);
-  load({"ds_read_u16_d16", "ds_load_u16_d16"}, loadPart, 2, kHalf);
-  load({"ds_read_u16_d16_hi", "ds_load_u16_d16_hi"}, loadPart, 2,
+  load({"ds_read_u16_d16", "ds_load_u16_d16"}, loadSharedPart, 2, kHalf);
+  load({"ds_read_u16_d16_hi", "ds_load_u16_d16_hi"}, loadSharedPart, 2,
        kHalf | kHigh);
 
   auto store = [&](std::initializer_list<StringRef> names, Handler run,
@@ -321,8 +323,8 @@ static void addExchanges(InstructionTable &table) {
 /// `detail`: whether the result is the value before; `detail2`: the source of
 /// the compared value, or 0.
 template <class T, class Combine>
-static void runAtomic(Wave &wave, const Instruction &instruction,
-                      const Combine &combine) {
+static void runSharedAtomic(Wave &wave, const Instruction &instruction,
+                            const Combine &combine) {
   constexpr unsigned words = sizeof(T) / 4;
   const uint32_t *addresses = wave.row(instruction.sources[0].index);
   auto read = [&](unsigned source, unsigned lane) {
@@ -357,7 +359,7 @@ static void addSharedAtomics(InstructionTable &table) {
     using Combine = decltype(combine);
     static Combine stateless = combine;
     Handler run = [](Wave &wave, const Instruction &instruction) {
-      runAtomic<T>(wave, instruction, stateless);
+      runSharedAtomic<T>(wave, instruction, stateless);
     };
     constexpr unsigned words = sizeof(T) / 4;
     auto add = [&](const llvm::Twine &full, bool returns, unsigned compared) {

@@ -47,7 +47,7 @@ static void addRelations(Add add) {
 }
 
 template <class Type>
-static void addIntegers(InstructionTable &table, const Twine &type) {
+static void addIntegerComparisons(InstructionTable &table, const Twine &type) {
   using T = typename Type::Value;
   auto add = [&](const char *operation, Semantics semantics) {
     addBoth(table, Twine(operation) + "_" + type, std::move(semantics));
@@ -57,7 +57,7 @@ static void addIntegers(InstructionTable &table, const Twine &type) {
 }
 
 template <class Type>
-static void addFloats(InstructionTable &table, const Twine &type) {
+static void addFloatComparisons(InstructionTable &table, const Twine &type) {
   using T = typename Type::Value;
   auto add = [&](const char *operation, Semantics semantics) {
     addBoth(table, Twine(operation) + "_" + type, std::move(semantics));
@@ -116,15 +116,15 @@ static void addClass(InstructionTable &table, const Twine &type) {
 }
 
 void mlir::iris::emulator::addVectorComparisons(InstructionTable &table) {
-  addIntegers<U16>(table, "u16");
-  addIntegers<I16>(table, "i16");
-  addIntegers<U32>(table, "u32");
-  addIntegers<I32>(table, "i32");
-  addIntegers<U64>(table, "u64");
-  addIntegers<I64>(table, "i64");
-  addFloats<F16>(table, "f16");
-  addFloats<F32>(table, "f32");
-  addFloats<F64>(table, "f64");
+  addIntegerComparisons<U16>(table, "u16");
+  addIntegerComparisons<I16>(table, "i16");
+  addIntegerComparisons<U32>(table, "u32");
+  addIntegerComparisons<I32>(table, "i32");
+  addIntegerComparisons<U64>(table, "u64");
+  addIntegerComparisons<I64>(table, "i64");
+  addFloatComparisons<F16>(table, "f16");
+  addFloatComparisons<F32>(table, "f32");
+  addFloatComparisons<F64>(table, "f64");
   addClass<F32, uint32_t, 23>(table, "f32");
   addClass<F64, uint64_t, 52>(table, "f64");
 }

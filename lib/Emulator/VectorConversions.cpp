@@ -36,7 +36,7 @@ static void addFloatToFloat(InstructionTable &table) {
             }));
 }
 
-static void addIntegers(InstructionTable &table) {
+static void addIntegerConversions(InstructionTable &table) {
   table.add("v_cvt_f32_u32",
             lanes<F32(U32)>([](uint32_t a) { return float(a); }));
   table.add("v_cvt_f32_i32",
@@ -83,5 +83,5 @@ static void addIntegers(InstructionTable &table) {
 
 void mlir::iris::emulator::addVectorConversions(InstructionTable &table) {
   addFloatToFloat(table);
-  addIntegers(table);
+  addIntegerConversions(table);
 }

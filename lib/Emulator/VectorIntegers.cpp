@@ -23,7 +23,7 @@ static u32 reverse(u32 bits) {
   return bits >> 16 | bits << 16;
 }
 
-static void addSums(InstructionTable &table) {
+static void addVectorSums(InstructionTable &table) {
   for (auto name : {"v_add_u32", "v_add_nc_u32"})
     table.add(name, lanes<U32(U32, U32)>([](u32 a, u32 b) { return a + b; }));
   for (auto name : {"v_sub_u32", "v_sub_nc_u32"})
@@ -86,7 +86,7 @@ static void addSums(InstructionTable &table) {
 static u32 low24(u32 a) { return a & 0xFFFFFF; }
 static i32 signed24(u32 a) { return i32(a << 8) >> 8; }
 
-static void addMultiplications(InstructionTable &table) {
+static void addVectorMultiplications(InstructionTable &table) {
   table.add("v_mul_lo_u32",
             lanes<U32(U32, U32)>([](u32 a, u32 b) { return a * b; }));
   table.add("v_mul_hi_u32", lanes<U32(U32, U32)>([](u32 a, u32 b) {
@@ -170,7 +170,7 @@ static void permuteBytes(Wave &wave, const Instruction &instruction) {
   U32::store(wave, instruction, instruction.result, results);
 }
 
-static void addBits(InstructionTable &table) {
+static void addVectorBits(InstructionTable &table) {
   table.add("v_and_b32",
             lanes<U32(U32, U32)>([](u32 a, u32 b) { return a & b; }));
   table.add("v_or_b32",
@@ -268,7 +268,7 @@ static void addCombination(InstructionTable &table, llvm::StringRef name) {
   });
 }
 
-static void addShifts(InstructionTable &table) {
+static void addVectorShifts(InstructionTable &table) {
   table.add("v_lshlrev_b32",
             lanes<U32(U32, U32)>([](u32 a, u32 b) { return b << (a & 31); }));
   table.add("v_lshrrev_b32",
@@ -290,7 +290,7 @@ static void addShifts(InstructionTable &table) {
 }
 
 template <class Type>
-static void addExtrema(InstructionTable &table, llvm::StringRef suffix) {
+static void addVectorExtrema(InstructionTable &table, llvm::StringRef suffix) {
   using Value = typename Type::Value;
   auto name = [&](const char *operation) {
     return (llvm::Twine("v_") + operation + "_" + suffix).str();
@@ -346,7 +346,7 @@ static void addClamped(InstructionTable &table, llvm::StringRef type) {
   });
 }
 
-static void addHalves(InstructionTable &table) {
+static void addShortIntegers(InstructionTable &table) {
   for (auto name : {"v_add_u16", "v_add_nc_u16"})
     table.add(name, lanes<U16(U16, U16)>([](i32 a, i32 b) { return a + b; }));
   for (auto name : {"v_sub_u16", "v_sub_nc_u16"})
@@ -369,17 +369,17 @@ static void addHalves(InstructionTable &table) {
 }
 
 void mlir::iris::emulator::addVectorIntegers(InstructionTable &table) {
-  addSums(table);
-  addMultiplications(table);
-  addBits(table);
+  addVectorSums(table);
+  addVectorMultiplications(table);
+  addVectorBits(table);
   addCombination<U32>(table, "v_bitop3_b32");
   addCombination<U16>(table, "v_bitop3_b16");
-  addShifts(table);
-  addExtrema<U32>(table, "u32");
-  addExtrema<I32>(table, "i32");
-  addExtrema<U16>(table, "u16");
-  addExtrema<I16>(table, "i16");
-  addHalves(table);
+  addVectorShifts(table);
+  addVectorExtrema<U32>(table, "u32");
+  addVectorExtrema<I32>(table, "i32");
+  addVectorExtrema<U16>(table, "u16");
+  addVectorExtrema<I16>(table, "i16");
+  addShortIntegers(table);
   addClamped<U32, uint32_t>(table, "u32");
   addClamped<I32, int32_t>(table, "i32");
   addClamped<U16, uint16_t>(table, "u16");

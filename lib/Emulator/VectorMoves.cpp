@@ -5,7 +5,7 @@
 using namespace mlir::iris::emulator;
 using llvm::Error;
 
-static void addMoves(InstructionTable &table) {
+static void addRegisterMoves(InstructionTable &table) {
   for (auto name : {"v_mov_b32", "v_accvgpr_write_b32", "v_accvgpr_read_b32",
                     "v_accvgpr_mov_b32", "v_accvgpr_write", "v_accvgpr_read",
                     "v_accvgpr_mov"})
@@ -134,6 +134,6 @@ static void addCrossLane(InstructionTable &table) {
 }
 
 void mlir::iris::emulator::addVectorMoves(InstructionTable &table) {
-  addMoves(table);
+  addRegisterMoves(table);
   addCrossLane(table);
 }

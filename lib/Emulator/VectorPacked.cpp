@@ -120,7 +120,7 @@ static Semantics packed(Function function) {
 }
 
 template <class Type>
-static void addFloats(InstructionTable &table, llvm::StringRef type) {
+static void addPackedFloats(InstructionTable &table, llvm::StringRef type) {
   auto add = [&](const char *operation, Semantics semantics) {
     table.add((llvm::Twine("v_pk_") + operation + "_" + type).str(), semantics);
   };
@@ -145,7 +145,7 @@ static void addFloats(InstructionTable &table, llvm::StringRef type) {
 }
 
 template <class Type>
-static void addIntegers(InstructionTable &table, llvm::StringRef type) {
+static void addPackedIntegers(InstructionTable &table, llvm::StringRef type) {
   auto add = [&](const char *operation, Semantics semantics) {
     table.add((llvm::Twine("v_pk_") + operation + "_" + type).str(), semantics);
   };
@@ -163,9 +163,9 @@ static void addIntegers(InstructionTable &table, llvm::StringRef type) {
 }
 
 void mlir::iris::emulator::addVectorPacked(InstructionTable &table) {
-  addFloats<PF16>(table, "f16");
-  addFloats<PBF16>(table, "bf16");
-  addFloats<PF32>(table, "f32");
+  addPackedFloats<PF16>(table, "f16");
+  addPackedFloats<PBF16>(table, "bf16");
+  addPackedFloats<PF32>(table, "f32");
   table.add("v_pk_fma_f16",
             packed<PF16(PF16, PF16, PF16)>([](float a, float b, float c) {
               return roundToOdd(fuseToOdd(a, b, c));
@@ -173,8 +173,8 @@ void mlir::iris::emulator::addVectorPacked(InstructionTable &table) {
   table.add("v_pk_fma_f32",
             packed<PF32(PF32, PF32, PF32)>(
                 [](float a, float b, float c) { return fuse(a, b, c); }));
-  addIntegers<PU16>(table, "u16");
-  addIntegers<PI16>(table, "i16");
+  addPackedIntegers<PU16>(table, "u16");
+  addPackedIntegers<PI16>(table, "i16");
   using i32 = int32_t;
   table.add("v_pk_lshlrev_b16", packed<PU16(PU16, PU16)>([](i32 a, i32 b) {
               return b << (a & 15);

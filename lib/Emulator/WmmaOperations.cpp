@@ -15,7 +15,7 @@ using llvm::StringRef;
 constexpr unsigned kSide = 16, kResultRegisters = 8;
 
 template <class Sum, LoadFunction loadA, LoadFunction loadB>
-static void multiply(Wave &wave, const Instruction &instruction) {
+static void multiplyTiles(Wave &wave, const Instruction &instruction) {
   bool isSplit = wave.execution.splitsMatrixDepth;
   unsigned groups = isSplit ? 2 : 1, count = kSide / groups;
   alignas(64) float a[kSide][kLanes], b[kSide][kLanes];
@@ -61,12 +61,12 @@ void mlir::iris::emulator::addWmmaOperations(InstructionTable &table) {
   auto addFloats = [&](StringRef operands, Handler run, unsigned bits) {
     add(table, ("v_wmma_f32_16x16x16_" + operands).str(), run, bits, true, "");
   };
-  addFloats("f16", multiply<float, halves, halves>, 16);
-  addFloats("bf16", multiply<float, brains, brains>, 16);
-  addFloats("fp8_fp8", multiply<float, e4m3, e4m3>, 8);
-  addFloats("fp8_bf8", multiply<float, e4m3, e5m2>, 8);
-  addFloats("bf8_fp8", multiply<float, e5m2, e4m3>, 8);
-  addFloats("bf8_bf8", multiply<float, e5m2, e5m2>, 8);
-  add(table, "v_wmma_i32_16x16x16_iu8", multiply<int32_t, loadBytes, loadBytes>,
-      8, false, "[1,1,0]");
+  addFloats("f16", multiplyTiles<float, halves, halves>, 16);
+  addFloats("bf16", multiplyTiles<float, brains, brains>, 16);
+  addFloats("fp8_fp8", multiplyTiles<float, e4m3, e4m3>, 8);
+  addFloats("fp8_bf8", multiplyTiles<float, e4m3, e5m2>, 8);
+  addFloats("bf8_fp8", multiplyTiles<float, e5m2, e4m3>, 8);
+  addFloats("bf8_bf8", multiplyTiles<float, e5m2, e5m2>, 8);
+  add(table, "v_wmma_i32_16x16x16_iu8",
+      multiplyTiles<int32_t, loadBytes, loadBytes>, 8, false, "[1,1,0]");
 }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "MixedLimits.h"
 
-#include "PreserveControlFlow.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
+#include "ReplaceInstructions.h"
 #include "llvm/IR/PatternMatch.h"
 
 /// smin(umax(x, c), k) where no limit is negative: a negative x is larger than
 /// c as an unsigned number, and less than k. Null for other operations.
-static llvm::Value *rewrite(llvm::Instruction &op, llvm::IRBuilder<> &b) {
+static llvm::Value *limitSigned(llvm::Instruction &op, llvm::IRBuilder<> &b) {
   using namespace llvm::PatternMatch;
   llvm::Value *x, *least, *most;
   if (!match(&op, m_c_SMin(m_c_UMax(m_Value(x), m_CombineAnd(m_NonNegative(),
@@ -26,16 +24,5 @@ static llvm::Value *rewrite(llvm::Instruction &op, llvm::IRBuilder<> &b) {
 llvm::PreservedAnalyses
 mlir::iris::MixedLimitsPass::run(llvm::Function &function,
                                  llvm::FunctionAnalysisManager &) {
-  bool changed = false;
-  for (llvm::Instruction &op :
-       llvm::make_early_inc_range(llvm::instructions(function))) {
-    llvm::IRBuilder<> b(&op);
-    llvm::Value *result = rewrite(op, b);
-    if (!result)
-      continue;
-    op.replaceAllUsesWith(result);
-    op.eraseFromParent();
-    changed = true;
-  }
-  return mlir::iris::preserveControlFlow(changed);
+  return replaceInstructions(function, limitSigned);
 }

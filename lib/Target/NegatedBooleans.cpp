@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "NegatedBooleans.h"
 
-#include "PreserveControlFlow.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
+#include "ReplaceInstructions.h"
 #include "llvm/IR/PatternMatch.h"
 
 /// -x as a selection of two constants, where x is a boolean that was converted
@@ -27,16 +25,5 @@ static llvm::Value *selectNegative(llvm::Instruction &op,
 llvm::PreservedAnalyses
 mlir::iris::NegatedBooleansPass::run(llvm::Function &function,
                                      llvm::FunctionAnalysisManager &) {
-  bool changed = false;
-  for (llvm::Instruction &op :
-       llvm::make_early_inc_range(llvm::instructions(function))) {
-    llvm::IRBuilder<> b(&op);
-    llvm::Value *result = selectNegative(op, b);
-    if (!result)
-      continue;
-    op.replaceAllUsesWith(result);
-    op.eraseFromParent();
-    changed = true;
-  }
-  return mlir::iris::preserveControlFlow(changed);
+  return replaceInstructions(function, selectNegative);
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "RotatedSums.h"
 
-#include "PreserveControlFlow.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
+#include "ReplaceInstructions.h"
 #include "llvm/IR/PatternMatch.h"
 
 using llvm::Instruction;
@@ -35,22 +33,17 @@ static bool isMistaken(const Instruction &op) {
   return areHalves(a, b, isSum) || areHalves(b, a, isSum);
 }
 
+static llvm::Value *combineComplements(Instruction &op, llvm::IRBuilder<> &b) {
+  if (!isMistaken(op))
+    return nullptr;
+  llvm::Value *complement = b.CreateNot(op.getOperand(0));
+  return b.CreateNot(op.getOpcode() == Instruction::Sub
+                         ? b.CreateAdd(complement, op.getOperand(1))
+                         : b.CreateSub(complement, op.getOperand(1)));
+}
+
 llvm::PreservedAnalyses
 mlir::iris::RotatedSumsPass::run(llvm::Function &function,
                                  llvm::FunctionAnalysisManager &) {
-  bool changed = false;
-  for (Instruction &op :
-       llvm::make_early_inc_range(llvm::instructions(function))) {
-    if (!isMistaken(op))
-      continue;
-    llvm::IRBuilder<> b(&op);
-    llvm::Value *complement = b.CreateNot(op.getOperand(0));
-    llvm::Value *result = op.getOpcode() == Instruction::Sub
-                              ? b.CreateAdd(complement, op.getOperand(1))
-                              : b.CreateSub(complement, op.getOperand(1));
-    op.replaceAllUsesWith(b.CreateNot(result));
-    op.eraseFromParent();
-    changed = true;
-  }
-  return mlir::iris::preserveControlFlow(changed);
+  return replaceInstructions(function, combineComplements);
 }

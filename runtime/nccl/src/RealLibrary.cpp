@@ -14,36 +14,37 @@ using namespace iris::rt;
 
 namespace {
 /// The machine code of the other library.
-class LibraryCode {
-public:
-  static void set(const NcclLibrary &library) {
-    (void)::dl_iterate_phdr(visit,
-                            reinterpret_cast<void *>(library.ncclGetUniqueId));
-  }
-  static bool contains(const void *address) {
-    const uintptr_t from = begin.load();
-    return reinterpret_cast<uintptr_t>(address) - from < end.load() - from;
-  }
+struct LibraryCode {
+  uintptr_t begin = 0, size = 0;
 
-private:
-  /// Keeps the segment that has the function.
-  static int visit(dl_phdr_info *object, size_t, void *function) {
-    for (unsigned i = 0; i < object->dlpi_phnum; ++i) {
-      const ElfW(Phdr) &segment = object->dlpi_phdr[i];
-      const uintptr_t first = object->dlpi_addr + segment.p_vaddr;
-      if (segment.p_type != PT_LOAD ||
-          reinterpret_cast<uintptr_t>(function) - first >= segment.p_memsz)
-        continue;
-      begin.store(first);
-      end.store(first + segment.p_memsz);
-      return 1;
-    }
-    return 0;
+  bool contains(const void *address) const {
+    return reinterpret_cast<uintptr_t>(address) - begin < size;
   }
-
-  static inline std::atomic<uintptr_t> begin{0}, end{0};
 };
 } // namespace
+
+/// Set once, and never freed; null without such a library. Read in every call.
+static std::atomic<const LibraryCode *> otherCode{nullptr};
+
+/// Finds the segment of machine code that has a function.
+static int findCode(dl_phdr_info *object, size_t, void *function) {
+  for (unsigned i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr) &segment = object->dlpi_phdr[i];
+    const LibraryCode code = {object->dlpi_addr + segment.p_vaddr,
+                              segment.p_memsz};
+    if (segment.p_type != PT_LOAD || !code.contains(function))
+      continue;
+    otherCode.store(new LibraryCode(code));
+    return 1;
+  }
+  return 0;
+}
+
+static void rememberCode(const NcclLibrary &library) {
+  if (!otherCode.load())
+    (void)::dl_iterate_phdr(findCode,
+                            reinterpret_cast<void *>(library.ncclGetUniqueId));
+}
 
 Expected<RealLibrary> RealLibrary::open(const std::string &path) {
   RealLibrary library;
@@ -54,7 +55,7 @@ Expected<RealLibrary> RealLibrary::open(const std::string &path) {
                       "IRIS_NCCL_LIBRARY '%s' is this library; expected NCCL "
                       "or RCCL",
                       path.c_str());
-  LibraryCode::set(library);
+  rememberCode(library);
   return library;
 }
 
@@ -100,7 +101,7 @@ Status RealLibrary::openBetweenNodes(const std::string &path) {
                       path.c_str(), Env::get().ncclLibrary().c_str());
   // Never freed: the library has threads.
   betweenNodes.store(new NcclLibrary(*library));
-  LibraryCode::set(*library);
+  rememberCode(*library);
   return Status::success();
 }
 
@@ -110,7 +111,8 @@ Expected<const NcclLibrary *> RealLibrary::findForOthers() {
 }
 
 bool RealLibrary::serves(ncclComm_t comm, const void *caller) {
-  return LibraryCode::contains(caller) ||
+  const LibraryCode *code = otherCode.load();
+  return (code && code->contains(caller)) ||
          (comm && hasComms.load() && !ncclComm::find(comm).ok());
 }
 

@@ -181,7 +181,7 @@ bool ncclComm::spansNodes() const {
   return session_.spansNodes();
 }
 
-bool ncclComm::spanNodes(const std::vector<uint32_t> &ranks) const {
+bool ncclComm::areOnSeveralNodes(const std::vector<uint32_t> &ranks) const {
   std::lock_guard<std::mutex> lock(mutex_);
   const Job *job = session_.job.get();
   return job && std::any_of(ranks.begin(), ranks.end(), [&](uint32_t rank) {

@@ -96,8 +96,8 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
 
   /// Whether the ranks are on several nodes.
   bool spansNodes() const;
-  /// Whether these ranks are.
-  bool spanNodes(const std::vector<uint32_t> &ranks) const;
+  /// Whether these ranks, some of the communicator's, are.
+  bool areOnSeveralNodes(const std::vector<uint32_t> &ranks) const;
   /// Job::reserveAddress, of a communicator on several nodes.
   iris::rt::Expected<std::string> reserveAddress() const;
   /// The error of the last job of a nonblocking communicator, or of the world.

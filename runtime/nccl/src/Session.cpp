@@ -32,9 +32,8 @@ Expected<Session> Session::open(const WorldOptions &options, int maxCTAs,
 }
 
 Expected<int> Session::agreeOnCTAs(int mine) {
-  const std::string text = std::to_string(mine);
   IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> texts,
-                          job ? job->allGather(text) : exchange(text));
+                          exchange(std::to_string(mine)));
   int least = 0;
   for (const std::string &each : texts)
     if (int limit = std::atoi(each.c_str()))

@@ -84,7 +84,7 @@ static Expected<std::string> addressOf(ncclComm &parent,
                                        const std::vector<uint32_t> &ranks) {
   if (!parent.spansNodes())
     return std::string();
-  const bool spans = parent.spanNodes(ranks);
+  const bool spans = parent.areOnSeveralNodes(ranks);
   Expected<std::string> mine = std::string();
   if (spans && ranks.front() == parent.options.rank)
     mine = parent.reserveAddress();

@@ -332,7 +332,7 @@ Slices JobCommunicator::Impl::slicesOf(uint64_t count, uint64_t width,
                                        uint64_t most, uint64_t unit) const {
   const uint64_t bytes = options.model.sliceBytes(count * width, most * width);
   const uint64_t slice = std::min(bytes / width, most);
-  const uint64_t aligned = unit * std::max<uint64_t>(sliceAlignment / width, 1);
+  const uint64_t aligned = unit * (sliceAlignment / width);
   const uint64_t step = slice >= aligned ? aligned : unit;
   return {count, std::max(slice - slice % step, unit)};
 }

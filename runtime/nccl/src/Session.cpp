@@ -4,6 +4,7 @@
 
 #include "KernelFolders.h"
 #include "RealLibrary.h"
+#include "ccl/ProgramLimit.h"
 #include "core/OsThread.h"
 
 #include <algorithm>
@@ -31,13 +32,12 @@ Expected<Session> Session::open(const WorldOptions &options, int maxCTAs,
   return session;
 }
 
-Expected<int> Session::agreeOnCTAs(int mine) {
+Expected<int64_t> Session::agreeOnCTAs(int mine) {
   IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> texts,
                           exchange(std::to_string(mine)));
-  int least = 0;
+  int64_t least = 0;
   for (const std::string &each : texts)
-    if (int limit = std::atoi(each.c_str()))
-      least = least == 0 ? limit : std::min(least, limit);
+    least = ccl::smallerLimit(least, std::atoi(each.c_str()));
   return least;
 }
 

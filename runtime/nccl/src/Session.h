@@ -63,7 +63,7 @@ struct Session {
 private:
   rt::Status join(const rt::WorldOptions &options, int maxCTAs);
   /// The smallest limit that a rank has; 0: none has one.
-  rt::Expected<int> agreeOnCTAs(int mine);
+  rt::Expected<int64_t> agreeOnCTAs(int mine);
 };
 
 /// The ranks of one job in this process. A thread may drive several of

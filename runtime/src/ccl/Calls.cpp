@@ -3,6 +3,7 @@
 //
 // Operations.cpp has the methods of Communicator that make the calls.
 #include "ccl/CommunicatorImpl.h"
+#include "ccl/ProgramLimit.h"
 #include "iris/Plan/CollectiveForm.h"
 
 #include <algorithm>
@@ -78,10 +79,7 @@ Communicator::Impl::tuningKeyOf(const Call &call,
   tuningKey.op = call.op;
   tuningKey.dtype = call.dtype;
   tuningKey.bytes = checked.chunkBytes;
-  tuningKey.maxPrograms = options.maxPrograms;
-  if (call.maxPrograms != 0 &&
-      (tuningKey.maxPrograms == 0 || call.maxPrograms < tuningKey.maxPrograms))
-    tuningKey.maxPrograms = call.maxPrograms;
+  tuningKey.maxPrograms = smallerLimit(options.maxPrograms, call.maxPrograms);
   tuningKey.groupSize = static_cast<uint32_t>(group.ranks.size());
   tuningKey.device = world.deviceKind();
   tuningKey.attributes = &world.deviceAttributes();

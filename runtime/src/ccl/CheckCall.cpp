@@ -138,6 +138,10 @@ Expected<CheckedCall> iris::ccl::checkCall(const Call &call, uint32_t groupSize,
   if (collective.isPointToPoint() && call.root == index)
     return wrong(call, formatString("member %u is this rank; expected another",
                                     call.root));
+  if (call.maxPrograms < 0)
+    return wrong(call, formatString("at most %" PRId64
+                                    " programs; expected at least 0",
+                                    call.maxPrograms));
   if (call.config)
     IRISRT_RETURN_IF_ERROR(checkConfig(call.op, call.dtype, *call.config));
   if (collective.hasCounts())

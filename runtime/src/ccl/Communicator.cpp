@@ -46,10 +46,11 @@ Communicator::create(World &world, const CommunicatorOptions &options) {
   IRISRT_RETURN_IF_ERROR(checkCostModel(world.deviceKind()));
   IRISRT_RETURN_IF_ERROR(checkWorkspace(options.workspaceBytes));
   if (options.maxPrograms < 0)
-    return makeStatus(StatusCode::invalidArgument,
-                      "communicator: at most %lld programs; expected none less "
-                      "than 0 (CommunicatorOptions::maxPrograms)",
-                      static_cast<long long>(options.maxPrograms));
+    return makeStatus(
+        StatusCode::invalidArgument,
+        "communicator: at most %lld programs; expected at least 0 "
+        "(CommunicatorOptions::maxPrograms)",
+        static_cast<long long>(options.maxPrograms));
   auto impl = std::make_unique<Impl>(world, options, group.take(), channel);
   Expected<uint64_t> workspace = world.allocate(options.workspaceBytes);
   if (!workspace.ok())

@@ -3,6 +3,7 @@
 #include "ccl/JobCommunicatorImpl.h"
 
 #include "ccl/CombineKernel.h"
+#include "ccl/ProgramLimit.h"
 #include "core/Deadline.h"
 #include "core/Log.h"
 
@@ -314,7 +315,7 @@ Status JobCommunicator::Impl::inNode(const Call &call, Op op, uint64_t in,
   inner.reduce = call.reduce == ReduceOp::avg ? ReduceOp::sum : call.reduce;
   inner.root = root;
   inner.stream = call.stream;
-  inner.maxPrograms = maxNodePrograms();
+  inner.maxPrograms = smallerLimit(call.maxPrograms, maxNodePrograms());
   return node.run(inner);
 }
 

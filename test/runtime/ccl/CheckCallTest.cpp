@@ -52,6 +52,10 @@ TEST(CheckCall, Words) {
   call = callOf(Op::allGather, near, far, 1);
   call.config = &config;
   EXPECT_NE(messageOf(call), "");
+  call.config = nullptr;
+  call.maxPrograms = -1;
+  EXPECT_EQ(messageOf(call),
+            "all_gather: at most -1 programs; expected at least 0");
 }
 
 TEST(CheckCall, NullAndAlignment) {

@@ -200,8 +200,13 @@ TEST(Communicator, WrongOptions) {
                  "communicator: a workspace of " + std::to_string(bytes) +
                      " bytes; expected a multiple of 4, 524288 to 1073741824 "
                      "(CommunicatorOptions::workspaceBytes)");
-    // Too small for the kernel.
     CommunicatorOptions options = optionsOf(folder);
+    options.maxPrograms = -1;
+    RANK_CHECK(Communicator::create(*world, options).status().message() ==
+               "communicator: at most -1 programs; expected at least 0 "
+               "(CommunicatorOptions::maxPrograms)");
+    options.maxPrograms = 0;
+    // Too small for the kernel.
     options.workspaceBytes = 512 << 10;
     RANK_ASSIGN(auto comm, Communicator::create(*world, options));
     Status status = comm->barrier();

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Thin wrappers over MLIR's CMake functions.
 
+# A compilation spends its time in MLIR and LLVM. At -O1 the compiler's own
+# libraries are built in three quarters of the time, and no compilation takes
+# more than a few percent longer.
+set(iris_compiler_flags $<$<CONFIG:Release>:-O1>)
+
 # Precompiled MLIR headers for all libraries of the compiler: parsing them takes
 # most of a compilation. Sources still include what they use;
 # -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON turns them off.
@@ -9,6 +14,7 @@ function(add_iris_mlir_headers)
   file(CONFIGURE OUTPUT "${source}" CONTENT "")
   add_library(IrisMLIRHeaders OBJECT "${source}")
   llvm_update_compile_flags(IrisMLIRHeaders)
+  target_compile_options(IrisMLIRHeaders PRIVATE ${iris_compiler_flags})
   # ccache compares the contents of headers; Clang would compare their times.
   target_compile_options(IrisMLIRHeaders PRIVATE
     $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
@@ -30,11 +36,8 @@ endfunction()
 # mlir_target_link_libraries, which turns them into libMLIR.so.
 #   add_iris_library(IrisFoo Foo.cpp MLIR_LIBS MLIRIR LINK_LIBS IrisBar
 #                    DEPENDS MLIRFooIncGen)
-# DIALECT marks a library of generated classes of operations. Their code is
-# large and seldom runs: in release builds it is optimized for a short build,
-# where that leaves precompiled headers usable.
 function(add_iris_library name)
-  cmake_parse_arguments(ARG "DIALECT" "" "MLIR_LIBS;LINK_LIBS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "MLIR_LIBS;LINK_LIBS;DEPENDS" ${ARGN})
   add_mlir_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS}
     DISABLE_INSTALL
     DEPENDS ${ARG_DEPENDS})
@@ -43,10 +46,7 @@ function(add_iris_library name)
   endif()
   target_precompile_headers(obj.${name} REUSE_FROM IrisMLIRHeaders)
   iris_unity_build(obj.${name})
-  if(ARG_DIALECT)
-    target_compile_options(obj.${name} PRIVATE
-      $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-O1>)
-  endif()
+  target_compile_options(obj.${name} PRIVATE ${iris_compiler_flags})
   if(ARG_MLIR_LIBS)
     mlir_target_link_libraries(${name} PUBLIC ${ARG_MLIR_LIBS})
   endif()

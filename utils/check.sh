@@ -28,7 +28,7 @@ iris_build release
 status=0
 # Many of them wait for most of their time.
 echo "==> unit and runtime tests"
-ctest --test-dir build -j "$((2 * $(nproc)))" --output-on-failure --exclude-regex '^lit$' \
+ctest --test-dir build -j "$((3 * $(nproc)))" --output-on-failure --exclude-regex '^lit$' \
   --output-junit "$PWD/build/ctest.xml" || status=1
 echo "==> lit tests"
 lit=$(sed -n 's/^IRIS_LIT:FILEPATH=//p' build/CMakeCache.txt)

@@ -166,13 +166,16 @@ class Accesses(Shapes):
         space = ", #iris.symmetric" if buffer.is_remote else ""
         element, rank = buffer.element, len(buffer.extents)
         if kind == "transpose":
+            rows, columns = buffer.dims
             view = Buffer(name, element, extents[::-1],
-                          f"memref<?x?x{element}, strided<[1, ?]>{space}>")
+                          f"memref<{columns}x{rows}x{element}, "
+                          f"strided<[1, {columns}]>{space}>")
             self.add(f"{name} = memref.transpose {buffer.name} (i, j) -> (j, i) : "
                      f"{buffer.type} to {view.type}")
         elif kind == "collapse":
+            size = "?" if "?" in buffer.dims else product(extents)
             view = Buffer(name, element, [product(extents)],
-                          f"memref<?x{element}{space}>")
+                          f"memref<{size}x{element}{space}>")
             dims = ", ".join(str(d) for d in range(rank))
             self.add(f"{name} = memref.collapse_shape {buffer.name} [[{dims}]] : "
                      f"{buffer.type} into {view.type}")
@@ -180,14 +183,15 @@ class Accesses(Shapes):
             rows = self.choices.pick([n for n in (1, 2, 3, 4, 5) if
                                       extents[0] % n == 0])
             sizes = [rows, extents[0] // rows]
-            view = Buffer(name, element, sizes,
-                          f"memref<{rows}x?x{element}{space}>")
+            is_open = buffer.dims == ["?"]
+            view = Buffer(name, element, sizes, "memref<%dx%sx%s%s>" % (
+                rows, "?" if is_open else sizes[1], element, space))
+            columns = self.constant(sizes[1]).name if is_open else sizes[1]
             self.add(f"{name} = memref.expand_shape {buffer.name} [[0, 1]] output_shape "
-                     f"[{rows}, {self.constant(sizes[1]).name}] : {buffer.type} into "
-                     f"{view.type}")
+                     f"[{rows}, {columns}] : {buffer.type} into {view.type}")
         elif kind == "space":
             view = Buffer(name, element, extents,
-                          f"memref<{'?x' * rank}{element}>")
+                          f"memref<{'x'.join([*buffer.dims, element])}>")
             self.add(f"{name} = memref.memory_space_cast {buffer.name} : {buffer.type} "
                      f"to {view.type}")
         elif kind == "cast":

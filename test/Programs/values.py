@@ -5,6 +5,8 @@ Every value that no other op uses becomes part of a digest of i32, at the end of
 region: `digest = digest * odd + bits(value)`, which no value hides. Regions carry it, and
 the kernel stores it.
 """
+import re
+
 from elements import FLOATS, INTS, is_float, specials, tile, width
 
 SHAPES = {1: [(16,), (4,), (64,), (128,)],
@@ -34,6 +36,11 @@ class Buffer:
     @property
     def is_view(self):
         return "strided" in self.type
+
+    @property
+    def dims(self):
+        """The extents as in the type: numbers, and ? for what it leaves open."""
+        return re.match(r"memref<((?:(?:\d+|\?)x)*)", self.type)[1].split("x")[:-1]
 
 
 class Value:

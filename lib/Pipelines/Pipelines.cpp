@@ -134,6 +134,9 @@ void mlir::iris::buildIrisTranslatePipeline(
   kernels.addPass(createIrisPlaceAllocasPass());
   kernels.addPass(createIrisLegalizeFloat8Pass());
   kernels.addPass(createIrisExpandSlicesPass());
+  // In front of the first propagation of constants.
+  if (getGuards(options).contains(Guard::VectorPositions))
+    kernels.addPass(createIrisExpandPositionsPass());
   // In front of the first canonicalization.
   kernels.addPass(createIrisResolveDimsPass());
   if (options.debug) {

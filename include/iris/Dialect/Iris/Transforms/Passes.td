@@ -291,6 +291,33 @@ def IrisResolveDimsPass : Pass<"iris-resolve-dims"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def IrisExpandPositionsPass : Pass<"iris-expand-positions"> {
+  let summary = "Positions of vectors' elements become selections";
+  let description = [{
+    A guard (docs/internals/guards.md): MLIR's constant propagation may leave
+    the position of the first iteration of a loop in `vector.insert` and
+    `vector.extract`. So a position that is not constant becomes selections
+    among all elements. Vectors of kernels have one dimension and few elements.
+
+    Before:
+
+    ```mlir
+    %e = vector.extract %v[%i] : f32 from vector<2xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %e0 = vector.extract %v[0] : f32 from vector<2xf32>
+    %e1 = vector.extract %v[1] : f32 from vector<2xf32>
+    %is1 = arith.cmpi eq, %i, %c1 : index
+    %e = arith.select %is1, %e1, %e0 : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def IrisExpandSlicesPass : Pass<"iris-expand-slices"> {
   let summary = "Slices of vectors become shuffles";
   let description = [{

@@ -59,13 +59,8 @@ private:
       matmul.getInitMutable().clear();
       return success();
     }
-    if (holdsMatmul(op)) {
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          if (failed(slice(block)))
-            return failure();
-      return success();
-    }
+    if (holdsMatmul(op))
+      return sliceRegions(op);
     if (isa<ProducerFenceOp>(op))
       return success();
     if (op->use_empty()) {
@@ -82,16 +77,20 @@ private:
     }
     if (llvm::any_of(op->getOperandTypes(), isTile) && !isFlow)
       return refuse(op, "a tile");
+    // Also of what has no effect on memory: a loop that counts may carry tiles.
+    if (op->getNumRegions() != 0)
+      return sliceRegions(op);
     if (isMemoryEffectFree(op) || isa<memref::LoadOp>(op))
       return success();
-    if (op->getNumRegions() != 0) {
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          if (failed(slice(block)))
-            return failure();
-      return success();
-    }
     return refuse(op, "an access other than memref.load");
+  }
+
+  LogicalResult sliceRegions(Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (failed(slice(block)))
+          return failure();
+    return success();
   }
 
   LogicalResult refuse(Operation *op, StringRef why) {

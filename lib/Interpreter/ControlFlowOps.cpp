@@ -76,8 +76,10 @@ static Step beginIf(Program &program, Operation *op) {
 
 static Step beginWhile(Program &program, Operation *op) {
   auto loop = cast<scf::WhileOp>(op);
-  return program.enter(op, loop.getBeforeBody(),
-                       program.getAll(loop.getInits()));
+  Step step =
+      program.enter(op, loop.getBeforeBody(), program.getAll(loop.getInits()));
+  program.frames.back().atomics = program.numAtomics;
+  return step;
 }
 
 static Step condition(Program &program, Operation *op) {
@@ -85,6 +87,14 @@ static Step condition(Program &program, Operation *op) {
   auto loop = cast<scf::WhileOp>(program.frames.back().owner);
   bool goesOn = program.flag(terminator.getCondition());
   SmallVector<Datum> values = program.getAll(terminator.getArgs());
+  Frame &frame = program.frames.back();
+  if (const uint64_t limit = program.world.maxSpins(); goesOn && limit != 0) {
+    // One without atomics cannot see what others do, unless by a race.
+    constexpr uint64_t plainLimit = 100000;
+    const bool isSpin = program.numAtomics != frame.atomics;
+    if (++frame.iteration > (isSpin ? limit : std::max(limit, plainLimit)))
+      return program.cutOff();
+  }
   return goesOn ? program.jump(loop.getAfterBody(), values)
                 : program.leave(values);
 }
@@ -247,7 +257,7 @@ void mlir::iris::interp::addControlFlowOps(World &world) {
   world.add("scf.for", beginFor);
   world.add("scf.if", beginIf);
   world.add("scf.while", beginWhile);
-  world.add("scf.condition", condition);
+  world.add("scf.condition", condition, Point::Access);
   world.add("scf.execute_region", beginRegion);
   world.add("scf.index_switch", beginSwitch);
   world.add("scf.parallel", beginParallel);
@@ -260,7 +270,7 @@ void mlir::iris::interp::addControlFlowOps(World &world) {
   world.add("cf.switch", branchBySwitch);
   world.add("func.call", call);
   world.add("func.return", returnValues);
-  world.add("gpu.return", endKernel);
+  world.add("gpu.return", endKernel, Point::End);
   world.add("gpu.barrier", programBarrier);
   world.add("gpu.block_id", blockId);
   world.add("gpu.grid_dim", gridDim);

@@ -104,7 +104,6 @@ static Step launch(Program &program, Operation *op) {
       return Step::Next; // the other ranks do not launch
   }
   program.world.enqueue(program, std::move(item));
-  program.yieldSoon();
   return Step::Next;
 }
 
@@ -115,6 +114,6 @@ static Step sync(Program &program, Operation *) {
 void mlir::iris::interp::addHostOps(World &world) {
   world.add("iris.alloc", alloc);
   world.add("iris.dealloc", dealloc);
-  world.add("iris.launch", launch);
+  world.add("iris.launch", launch, Point::Access);
   world.add("iris.sync", sync);
 }

@@ -89,7 +89,6 @@ static Step load(Program &program, Operation *op) {
   program.set(op->getResult(0),
               Datum(loadWindow(program, buffer, elementOf(type), shapeOf(type),
                                offsets, other)));
-  program.yieldSoon();
   return Step::Next;
 }
 
@@ -103,7 +102,6 @@ static Step store(Program &program, Operation *op) {
   Type type = access.getValue().getType();
   storeWindow(program, buffer, elementOf(type), shapeOf(type), offsets,
               value.elements);
-  program.yieldSoon();
   return Step::Next;
 }
 
@@ -115,7 +113,6 @@ static Step gather(Program &program, Operation *op) {
                 Datum(gatherElements(
                     program, buffer, elementOf(op->getResult(0).getType()),
                     access.getIndices(), access.getMask(), access.getOther())));
-  program.yieldSoon();
   return Step::Next;
 }
 
@@ -125,7 +122,6 @@ static Step scatter(Program &program, Operation *op) {
   if (!program.failed)
     scatterElements(program, buffer, access.getValue(), access.getIndices(),
                     access.getMask());
-  program.yieldSoon();
   return Step::Next;
 }
 
@@ -145,7 +141,6 @@ static Step transfer(Program &program, OpT op, const Buffer &source,
       loadWindow(program, source, element, op.getShape(), from, other);
   if (!program.failed)
     storeWindow(program, destination, element, op.getShape(), to, values, mask);
-  program.yieldSoon();
   return Step::Next;
 }
 
@@ -174,11 +169,11 @@ void mlir::iris::interp::addIrisAccessOps(World &world) {
   world.add("iris.group_index", groupIndex);
   world.add("iris.group_member", groupMember);
   world.add("iris.translate", translate);
-  world.add("iris.load", load);
-  world.add("iris.store", store);
-  world.add("iris.gather", gather);
-  world.add("iris.scatter", scatter);
-  world.add("iris.get", getWindow);
-  world.add("iris.put", putWindow);
-  world.add("iris.copy", copyWindow);
+  world.add("iris.load", load, Point::Access);
+  world.add("iris.store", store, Point::Access);
+  world.add("iris.gather", gather, Point::Access);
+  world.add("iris.scatter", scatter, Point::Access);
+  world.add("iris.get", getWindow, Point::Access);
+  world.add("iris.put", putWindow, Point::Access);
+  world.add("iris.copy", copyWindow, Point::Access);
 }

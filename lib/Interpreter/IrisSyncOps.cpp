@@ -103,7 +103,7 @@ static Step update(Program &program, Operation *op, const Buffer &buffer,
     program.store(buffer, element, position, fn(n, old));
   });
   program.set(op->getResult(0), Datum(std::move(result)));
-  program.yieldSoon();
+  ++program.numAtomics;
   return Step::Next;
 }
 
@@ -182,7 +182,6 @@ static Step signal(Program &program, Operation *op) {
   if (adds)
     value = combine(Combine::Add, type, program.load(buffer, type, at), value);
   program.store(buffer, type, at, value);
-  program.yieldSoon();
   return Step::Next;
 }
 
@@ -230,14 +229,17 @@ static Step wait(Program &program, Operation *op) {
                        " to be " +
                        stringifyComparison(wait.getComparison()).str() + " " +
                        toText(type, value) + "; it is " + toText(type, seen);
-    if (wait.getOwedBy())
-      what += "; rank " + std::to_string(program.index(wait.getOwedBy())) +
-              " owes the signal";
-    return program.waitFor(&buffer.copy(), std::move(what));
+    SmallVector<unsigned, 1> owing;
+    if (wait.getOwedBy()) {
+      owing.push_back(program.index(wait.getOwedBy()));
+      what += "; rank " + std::to_string(owing[0]) + " owes the signal";
+    }
+    return program.waitFor(&buffer.copy(), std::move(what), owing);
   }
+  if (program.world.probing)
+    return Step::Next;
   acquire(program, buffer, type, at, wait.getSem(), wait.getScope());
   program.set(op->getResult(0), seen);
-  program.yieldSoon();
   return Step::Next;
 }
 
@@ -246,7 +248,6 @@ static Step fence(Program &program, Operation *op) {
   auto fence = cast<FenceOp>(op);
   if (program.world.races)
     program.world.races->fence(program, fence.getSem(), fence.getScope());
-  program.yieldSoon();
   return Step::Next;
 }
 
@@ -298,25 +299,36 @@ static Step barrier(Program &program, Operation *op) {
     state.arrived |= uint64_t(1) << program.rank;
     if (program.world.races)
       program.world.races->arrive(program, state.arriving);
+    if (Recorder *recorder = program.world.recorder.get())
+      state.arrivingMarks.push_back(recorder->mark(program));
     program.progress = state.generation + 1;
     if (llvm::popcount(state.arrived) == static_cast<int>(members.size())) {
       state.arrived = 0;
       ++state.generation;
       state.left = std::move(state.arriving);
       state.arriving = {};
+      state.leftMarks = std::move(state.arrivingMarks);
+      state.arrivingMarks.clear();
       program.world.wake(nullptr);
     }
   }
   if (program.progress == state.generation + 1) {
     std::string missing;
-    for (unsigned rank : members)
-      if (!(state.arrived >> rank & 1))
-        missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
-    return program.waitFor(nullptr, "its peer programs on ranks " + missing);
+    SmallVector<unsigned> missingRanks;
+    for (unsigned rank : members) {
+      if (state.arrived >> rank & 1)
+        continue;
+      missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+      missingRanks.push_back(rank);
+    }
+    return program.waitFor(nullptr, "its peer programs on ranks " + missing,
+                           missingRanks);
   }
   if (program.world.races)
     program.world.races->leave(program, state.left);
-  program.yieldSoon();
+  if (Recorder *recorder = program.world.recorder.get())
+    for (MarkNumber arrival : state.leftMarks)
+      recorder->follows(arrival, program);
   return Step::Next;
 }
 
@@ -363,7 +375,6 @@ static Step packetStore(Program &program, Operation *op) {
   for (int64_t word = 0; word < total / wordBytes; ++word)
     program.storeByte(copy, *start + word * packetBytes + wordBytes, wordBytes,
                       flag);
-  program.yieldSoon();
   return Step::Next;
 }
 
@@ -395,6 +406,8 @@ static Step packetLoad(Program &program, Operation *op) {
                                         std::to_string(flag.bits) + "; it is " +
                                         std::to_string(seen.bits));
   }
+  if (program.world.probing)
+    return Step::Next;
   for (int64_t at = 0; at < total; ++at) {
     Element byte = program.loadByte(
         copy, *start + at / wordBytes * packetBytes + at % wordBytes, 1, 8);
@@ -404,8 +417,45 @@ static Step packetLoad(Program &program, Operation *op) {
       element.poison = byte.poison;
   }
   program.set(op->getResult(0), Datum(std::move(result)));
-  program.yieldSoon();
   return Step::Next;
+}
+
+static std::optional<Awaited> awaitedByLoad(Program &program,
+                                            PacketLoadOp load) {
+  const Buffer &buffer = program.buffer(load.getBuffer());
+  int64_t words = countOf(load.getResult().getType()) *
+                  Kind(load.getResult().getType()).bytes() / wordBytes;
+  std::optional<int64_t> start =
+      packetStart(program, buffer, load.getBuffer().getType(),
+                  program.index(load.getOffset()), words);
+  if (program.failed || !start)
+    return std::nullopt;
+  Awaited result{&buffer.copy(), {}, wordBytes, nullptr};
+  for (int64_t word = 0; word < words; ++word)
+    result.bytes.push_back(*start + word * packetBytes + wordBytes);
+  const uint64_t flag = program.scalar(load.getFlag()).bits;
+  result.holds = [flag](uint64_t bits) { return bits == flag; };
+  return result;
+}
+
+std::optional<Awaited> mlir::iris::interp::awaitedBy(Program &program) {
+  Operation *op = program.current();
+  if (auto load = dyn_cast<PacketLoadOp>(op))
+    return awaitedByLoad(program, load);
+  auto wait = cast<WaitOp>(op);
+  Buffer buffer = accessed(program, wait.getBuffer(), wait.getRank());
+  SmallVector<int64_t> at = program.indices(wait.getOffsets());
+  Kind type = wait.getValue().getType();
+  if (program.failed || !program.checkInside(buffer, at))
+    return std::nullopt;
+  llvm::APInt value = toInt(type, program.scalar(wait.getValue()));
+  Awaited result{
+      &buffer.copy(), {program.locate(buffer, type, at)}, type.bytes(), {}};
+  result.holds = [type, value,
+                  comparison = wait.getComparison()](uint64_t bits) {
+    return holds(comparison, (toInt(type, {bits}) - value).getSExtValue());
+  };
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -420,7 +470,7 @@ static bool meets(Kind type, Element got, Element want,
          std::fabs(toDouble(type, got) - toDouble(type, want)) <= *tolerance;
 }
 
-static std::string locationText(Location location) {
+std::string mlir::iris::interp::locationText(Location location) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (auto line = location->findInstanceOf<FileLineColLoc>())
@@ -489,14 +539,14 @@ static Step check(Program &program, Operation *op) {
 static Step trace(Program &, Operation *) { return Step::Next; }
 
 void mlir::iris::interp::addIrisSyncOps(World &world) {
-  world.add("iris.atomic_rmw", atomicRMW);
-  world.add("iris.atomic_cas", atomicCAS);
-  world.add("iris.signal", signal);
-  world.add("iris.wait", wait);
-  world.add("iris.fence", fence);
-  world.add("iris.barrier", barrier);
-  world.add("iris.packet_store", packetStore);
-  world.add("iris.packet_load", packetLoad);
+  world.add("iris.atomic_rmw", atomicRMW, Point::Sync);
+  world.add("iris.atomic_cas", atomicCAS, Point::Sync);
+  world.add("iris.signal", signal, Point::Sync);
+  world.add("iris.wait", wait, Point::Wait);
+  world.add("iris.fence", fence, Point::Access);
+  world.add("iris.barrier", barrier, Point::Access);
+  world.add("iris.packet_store", packetStore, Point::Sync);
+  world.add("iris.packet_load", packetLoad, Point::Wait);
   world.add("iris.expect_eq", expect);
   world.add("iris.check", check);
   world.add("iris.trace", trace);

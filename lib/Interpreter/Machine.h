@@ -8,12 +8,15 @@
 
 #include "Memory.h"
 #include "Races.h"
+#include "Recorder.h"
+#include "Scheduler.h"
 
 #include "iris/Interpreter/Interpreter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <array>
 #include <deque>
+#include <functional>
 #include <map>
 #include <unordered_map>
 
@@ -37,6 +40,8 @@ struct Frame {
   Block::iterator position;
   /// Of a loop: iterations that are left, and the number of this one.
   uint64_t remaining = 0, iteration = 0;
+  /// Of an `scf.while`: the program's atomics when it began.
+  uint64_t atomics = 0;
   /// Of a loop: the induction variable's bits and its step.
   uint64_t value = 0, step = 0;
   /// Of a matmul: the partial sums of the k-blocks so far.
@@ -56,23 +61,32 @@ public:
   Operation *function = nullptr;
   bool isMain = false;
   std::array<int64_t, 3> block = {0, 0, 0}, grid = {1, 1, 1};
+  /// The number of its launch; -1 of `@main`.
+  int64_t launch = -1;
   /// The ranks of the launch's group; empty if there is none.
   llvm::SmallVector<unsigned> group;
   std::vector<Frame> frames;
   /// Of an op that was tried and waits: what it has done so far.
   uint64_t progress = 0;
-  /// What a blocked program waits for.
+  /// What a blocked program waits for, and whose programs may end that: ranks,
+  /// or any if there are none.
   std::string waitsFor;
+  SmallVector<unsigned, 2> waitsForRanks;
   Allocation::Copy *watched = nullptr;
   bool finished = false, failed = false;
   /// Of the race checker.
   Thread thread;
-  /// The scheduler may take another program now.
-  bool mayYield = false;
+  /// It has stopped before an op that others may see; before a wait.
+  bool atPoint = false, atWait = false;
+  /// Of a scheduler by priorities; 0: none yet.
+  uint64_t priority = 0;
+  /// Atomics that it has executed.
+  uint64_t numAtomics = 0;
 
   /// Places a program that executes nothing at a call in `@main`, for errors.
   void placeAt(Operation *call);
 
+  ProgramId id() const { return {rank, launch, isMain ? 0 : linearBlock()}; }
   Operation *current() { return &*frames.back().position; }
   int64_t linearBlock() const {
     return (block[2] * grid[1] + block[1]) * grid[0] + block[0];
@@ -119,9 +133,13 @@ public:
   bool checkInside(const Buffer &buffer, ArrayRef<int64_t> at);
 
   //===--- Waiting ---===//
-  /// The program waits until `copy` (of any buffer: null) changes.
-  Step waitFor(Allocation::Copy *copy, std::string what);
-  void yieldSoon() { mayYield = true; }
+  /// The program waits until `copy` (of any buffer: null) changes, which
+  /// programs of `ranks` may do, or any.
+  Step waitFor(Allocation::Copy *copy, std::string what,
+               ArrayRef<unsigned> ranks = {});
+  /// The program takes no more steps: its loop around atomics has repeated as
+  /// often as an exploration allows.
+  Step cutOff();
 
   //===--- Errors ---===//
   /// Reports the first error of a run at `op`; the program then ends. Callers
@@ -151,15 +169,25 @@ struct StreamItem {
   void (*collective)(World &, ArrayRef<StreamItem *>) = nullptr;
   unsigned rank = 0;
   bool started = false;
+  /// Of a kernel: the number of the launch, and the programs that have started,
+  /// in linear order.
+  int64_t launch = -1, numStarted = 0;
   /// Of the race checker: when `@main` called it.
-  VectorClock called;
+  Past called;
+
+  int64_t numPrograms() const { return grid[0] * grid[1] * grid[2]; }
+  /// The block index of a program by its linear one.
+  std::array<int64_t, 3> blockOf(int64_t n) const {
+    return {n % grid[0], n / grid[0] % grid[1], n / grid[0] / grid[1]};
+  }
 };
 
 struct Rank {
   std::deque<StreamItem> stream;
-  /// Programs of the stream's first item that have not ended.
+  /// Programs of the stream's first item that run.
   uint64_t running = 0;
   uint64_t numAllocations = 0;
+  int64_t numLaunches = 0;
   bool atSync = false, mainEnded = false;
   RankChecks checks;
 };
@@ -173,18 +201,30 @@ struct BarrierState {
   uint64_t generation = 0;
   /// Of the race checker: of those that have arrived, and of the last
   /// generation.
-  VectorClock arriving, left;
+  Past arriving, left;
+  /// Of a picture: the ops of both.
+  SmallVector<MarkNumber> arrivingMarks, leftMarks;
 };
 
 class World {
 public:
-  World(ModuleOp module, const InterpreterOptions &options);
+  /// `numbers` are kept from one execution to the next; may be null.
+  World(ModuleOp module, const InterpreterOptions &options,
+        Scheduler &scheduler, ThreadNumbers *numbers = nullptr);
+  /// Executes `@main` on all ranks. An execution that the scheduler abandons
+  /// is a success.
   LogicalResult run();
 
   ModuleOp module;
   const InterpreterOptions &options;
   std::vector<Rank> ranks;
   bool failed = false;
+  /// Whether `canGoOn` executes a wait.
+  bool probing = false;
+  /// Programs that `cutOff` has stopped.
+  uint64_t numCutOff = 0;
+  /// Whether the execution ended in a deadlock.
+  bool deadlocked = false;
   uint64_t generation = 0, numAtSync = 0, numSyncs = 0;
   /// By the state's allocation and byte, the program's block and its group.
   std::map<std::tuple<int64_t, int64_t, int64_t, std::vector<unsigned>>,
@@ -193,6 +233,8 @@ public:
   std::vector<std::shared_ptr<Allocation>> heap;
   /// Null unless races are checked.
   std::unique_ptr<Races> races;
+  /// Null unless a picture is made.
+  std::unique_ptr<Recorder> recorder;
   uint64_t nextAddress = 1 << 20, heapUsed = 0, numBuffers = 0;
 
   /// The allocation number `number` of `bytes` bytes, which the first rank that
@@ -206,30 +248,68 @@ public:
   /// Wakes the programs that wait for the copy, or for anything else (null).
   void wake(Allocation::Copy *copy);
   Step sync(Program &program);
-  uint64_t random();
-  Handler handlerOf(Operation *op) const {
-    return handlers.lookup(op->getName().getAsOpaquePointer());
+  void add(StringRef name, Handler handler, Point point = Point::None) {
+    ops[OperationName(name, module.getContext()).getAsOpaquePointer()] = {
+        handler, point};
   }
-  void add(StringRef name, Handler handler) {
-    handlers[OperationName(name, module.getContext()).getAsOpaquePointer()] =
-        handler;
+  /// Whether the wait that the program has stopped before holds. Otherwise
+  /// `waitsFor` says what it waits for; the caller clears it, unless it ends
+  /// the execution.
+  bool canGoOn(Program &program);
+  /// The limit of a loop around atomics; 0: there is none.
+  uint64_t maxSpins() const {
+    return scheduler.syncsOnly() ? options.maxSpins : 0;
   }
+  ArrayRef<std::unique_ptr<Program>> livePrograms() const { return programs; }
   InFlightDiagnostic report(Operation *op, const Twine &message);
 
 private:
+  struct OpEntry {
+    Handler handler = nullptr;
+    Point point = Point::None;
+  };
   void pump(unsigned rank);
+  /// Starts programs of the first item of the rank's stream, as many as the
+  /// device has places for. `before` has ended and left its place, or is null.
+  void startPrograms(unsigned rank, Program *before);
   void tryCollective(unsigned rank);
+  bool isPoint(const OpEntry &entry, Program &program);
+  /// The program stops before `op`.
+  void stopBefore(const OpEntry &entry, Program &program);
+  void takeTurn(Program &program);
   void execute(Program &program);
+  /// A program has ended.
+  void end(Program &program);
   void reportDeadlock();
   /// Calls options.atSync, if there is one, when all ranks have met in `sync`.
   LogicalResult showBuffers(Operation *sync);
   void startMain(unsigned rank);
 
-  llvm::DenseMap<void *, Handler> handlers;
+  Scheduler &scheduler;
+  llvm::DenseMap<void *, OpEntry> ops;
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<Program *> runnable;
-  uint64_t state;
 };
+
+/// Prints an error if the module has no `@main` to execute.
+LogicalResult checkMain(ModuleOp module);
+
+/// Who waits for whom in a deadlock: a cycle, or a chain that ends at a program
+/// that has ended, was never launched or is not resident.
+std::string describeWaiting(World &world);
+/// What a program that has stopped before a wait, or before the load of a
+/// packet, waits for: `holds` of the bits of each flag.
+struct Awaited {
+  Allocation::Copy *copy = nullptr;
+  SmallVector<int64_t> bytes;
+  int64_t width = 0;
+  std::function<bool(uint64_t)> holds;
+};
+/// The program's current op is a wait or the load of a packet; nothing if that
+/// accesses no flag.
+std::optional<Awaited> awaitedBy(Program &program);
+/// Whether an access of a tile is volatile.
+bool isVolatile(Operation *op);
 
 //===----------------------------------------------------------------------===//
 // Ops, one file per dialect
@@ -263,6 +343,9 @@ llvm::SmallVector<Element, 1> loadWindow(Program &program, const Buffer &buffer,
 void storeWindow(Program &program, const Buffer &buffer, Kind element,
                  ArrayRef<int64_t> shape, ArrayRef<int64_t> offsets,
                  ArrayRef<Element> values, const Datum *mask = nullptr);
+
+/// "file.mlir:12:5".
+std::string locationText(Location location);
 
 /// The ranks of the program's group: the world, if the launch has none and the
 /// world has at most 8 ranks.

@@ -246,12 +246,20 @@ void mlir::iris::interp::storeWindow(Program &program, const Buffer &buffer,
 // Waiting and errors
 //===----------------------------------------------------------------------===//
 
-Step Program::waitFor(Allocation::Copy *copy, std::string what) {
+Step Program::waitFor(Allocation::Copy *copy, std::string what,
+                      ArrayRef<unsigned> ranks) {
   watched = copy;
   if (copy)
     copy->watched = true;
   waitsFor = std::move(what);
+  waitsForRanks.assign(ranks.begin(), ranks.end());
   return Step::Blocked;
+}
+
+Step Program::cutOff() {
+  static Allocation::Copy never;
+  ++world.numCutOff;
+  return waitFor(&never, "no more steps");
 }
 
 void Program::placeAt(Operation *call) {
@@ -278,6 +286,11 @@ void Program::error(Operation *op, const Twine &message, Operation *poison) {
   if (failed)
     return;
   failed = true;
+  if (world.recorder && !isMain) {
+    world.recorder->setTitle(
+        (op->getName().getStringRef() + " " + message).str());
+    world.recorder->blame(world.recorder->mark(*this));
+  }
   InFlightDiagnostic diagnostic = world.report(op, message);
   diagnostic.attachNote() << "in " << describe();
   if (poison)

@@ -19,15 +19,35 @@ void VectorClock::join(const VectorClock &other) {
 // Programs and streams
 //===----------------------------------------------------------------------===//
 
+static Past pastOf(const Thread &thread) {
+  return {thread.clock, thread.order};
+}
+
+static void join(Thread &thread, const Past &past) {
+  thread.clock.join(past.clock);
+  thread.order.join(past.order);
+}
+
 uint32_t Races::numberOf(unsigned rank, int64_t block) {
-  auto [found, isNew] = numbers.try_emplace({rank, block}, numbers.size());
-  if (isNew)
-    lastSteps.push_back(0);
-  return found->second;
+  uint32_t number =
+      numbers.try_emplace({rank, block}, numbers.size()).first->second;
+  if (number >= lastSteps.size())
+    lastSteps.resize(number + 1, 0);
+  return number;
 }
 
 void Races::advance(Thread &thread) {
   thread.clock.set(thread.number, ++thread.step);
+}
+
+MarkNumber Races::markOf(Program &program) const {
+  return world.recorder ? world.recorder->mark(program) : 0;
+}
+
+void Races::follow(const Release &release, Program &program) {
+  program.thread.clock.join(release.clock);
+  if (world.recorder)
+    world.recorder->follows(release.mark, program);
 }
 
 void Races::startMain(Program &main) {
@@ -36,47 +56,47 @@ void Races::startMain(Program &main) {
   thread.clock.set(thread.number, thread.step);
 }
 
-VectorClock Races::enqueue(Program &main) {
-  VectorClock clock = main.thread.clock;
+Past Races::enqueue(Program &main) {
+  Past past = pastOf(main.thread);
   advance(main.thread);
-  return clock;
+  return past;
 }
 
-void Races::startProgram(Program &program, const VectorClock &launch) {
+void Races::startProgram(Program &program, const Past &launch) {
   Thread &thread = program.thread;
   thread.number = numberOf(program.rank, program.linearBlock());
   names.resize(std::max<size_t>(names.size(), thread.number + 1));
   names[thread.number] = program.position();
   thread.step = lastSteps[thread.number] + 1;
-  thread.clock = streams[program.rank];
-  thread.clock.join(launch);
+  join(thread, streams[program.rank]);
+  join(thread, launch);
   thread.clock.set(thread.number, thread.step);
 }
 
 void Races::endProgram(Program &program) {
   lastSteps[program.thread.number] = program.thread.step;
-  streams[program.rank].join(program.thread.clock);
+  streams[program.rank].join(pastOf(program.thread));
 }
 
 void Races::runCollective(ArrayRef<unsigned> members,
-                          ArrayRef<const VectorClock *> calls) {
-  VectorClock all;
+                          ArrayRef<const Past *> calls) {
+  Past all;
   for (unsigned member : members)
     all.join(streams[member]);
-  for (const VectorClock *call : calls)
+  for (const Past *call : calls)
     all.join(*call);
   for (unsigned member : members)
     streams[member] = all;
 }
 
 void Races::arriveAtSync(Program &main) {
-  atSync.join(main.thread.clock);
+  atSync.join(pastOf(main.thread));
   atSync.join(streams[main.rank]);
   afterSync = atSync;
 }
 
 void Races::leaveSync(Program &main) {
-  main.thread.clock.join(afterSync);
+  join(main.thread, afterSync);
   advance(main.thread);
 }
 
@@ -126,6 +146,13 @@ static void refine(Shadow::Page &page) {
 void Races::report(Program &program, bool writes, const Shadow::Access &earlier,
                    bool wrote) {
   program.failed = true;
+  if (world.recorder) {
+    world.recorder->setTitle("a data race on allocation " +
+                             std::to_string(accessed->number) + " of rank " +
+                             std::to_string(accessed->rank));
+    world.recorder->blame(earlier.mark);
+    world.recorder->blame(markOf(program));
+  }
   auto describe = [&](const Shadow::Access &access) {
     std::string text = names[access.thread];
     if (auto kernel = access.op->getParentOfType<gpu::GPUFuncOp>())
@@ -161,6 +188,9 @@ bool Races::record(Program &program, Shadow::Cell &cell,
     report(program, writes, *found, /*wrote=*/true);
     return false;
   }
+  if (!writes && world.recorder && mine.kind.what == AccessClass::Packet)
+    for (const Shadow::Access &other : cell.writes)
+      world.recorder->follows(other.mark, program);
   if (!writes) {
     llvm::erase_if(cell.reads, [&](const Shadow::Access &other) {
       return other.thread == mine.thread && other.kind.what == mine.kind.what;
@@ -181,9 +211,11 @@ bool Races::record(Program &program, Shadow::Cell &cell,
 
 void Races::access(Program &program, Allocation::Copy &copy, int64_t byte,
                    int64_t bytes, bool writes) {
-  if (copy.number < 0 || program.isMain)
+  if (copy.number < 0 || program.isMain || paused)
     return; // its own memory, or a collective
   Thread &thread = program.thread;
+  if (observer && thread.kind.what != AccessClass::Plain)
+    observer->touch(copy, byte, bytes, writes);
   if (!copy.shadow)
     copy.shadow = std::make_shared<Shadow>();
   if (thread.kind.what == AccessClass::Plain)
@@ -191,8 +223,9 @@ void Races::access(Program &program, Allocation::Copy &copy, int64_t byte,
   accessed = &copy;
   firstByte = byte;
   numBytes = bytes;
-  const Shadow::Access mine = {thread.number, thread.step, thread.kind,
-                               program.rank, program.current()};
+  const Shadow::Access mine = {thread.number,   thread.step,
+                               thread.kind,     program.rank,
+                               markOf(program), program.current()};
   for (int64_t at = byte; at < byte + bytes;) {
     std::unique_ptr<Shadow::Page> &page =
         copy.shadow->pages[at / Shadow::Page::bytes];
@@ -236,7 +269,8 @@ void Races::release(Program &program, Allocation::Copy &copy, int64_t byte,
     return;
   }
   const bool continues = isSignal && !thread.accessed;
-  Release release = {thread.clock, scope, thread.number, program.rank};
+  Release release = {thread.clock, scope, thread.number, program.rank,
+                     markOf(program)};
   if (continues)
     release.clock = thread.lastSignal.clock;
   published.push_back(release);
@@ -266,7 +300,7 @@ void Races::acquire(Program &program, Allocation::Copy &copy, int64_t byte,
     if (!acquires(sem))
       thread.seen.push_back(release);
     else if (isVisible(release, program, scope))
-      thread.clock.join(release.clock);
+      follow(release, program);
   }
 }
 
@@ -276,21 +310,22 @@ void Races::fence(Program &program, MemSemantic sem, Scope scope) {
   if (acquires(sem)) {
     for (const Release &release : thread.seen)
       if (isVisible(release, program, scope))
-        thread.clock.join(release.clock);
+        follow(release, program);
     thread.seen.clear();
   }
   if (releases(sem)) {
-    thread.fence = {thread.clock, scope, thread.number, program.rank};
+    thread.fence = {thread.clock, scope, thread.number, program.rank,
+                    markOf(program)};
     advance(thread);
   }
 }
 
-void Races::arrive(Program &program, VectorClock &others) {
-  others.join(program.thread.clock);
+void Races::arrive(Program &program, Past &others) {
+  others.join(pastOf(program.thread));
   advance(program.thread);
 }
 
-void Races::leave(Program &program, const VectorClock &others) {
-  program.thread.clock.join(others);
+void Races::leave(Program &program, const Past &others) {
+  join(program.thread, others);
   program.thread.accessed = true;
 }

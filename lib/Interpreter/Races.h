@@ -9,6 +9,7 @@
 #define IRIS_LIB_INTERPRETER_RACES_H
 
 #include "Memory.h"
+#include "Recorder.h"
 
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include <map>
@@ -39,6 +40,32 @@ private:
   SmallVector<uint32_t, 8> steps;
 };
 
+/// What comes before a point of an execution.
+struct Past {
+  /// By the memory model.
+  VectorClock clock;
+  /// By the order of the synchronizing ops that conflict; only an exploration
+  /// needs it.
+  VectorClock order;
+
+  void join(const Past &other) {
+    clock.join(other.clock);
+    order.join(other.order);
+  }
+};
+
+/// The number of a thread, by rank and linear block index (-1: `@main`).
+using ThreadNumbers = std::map<std::pair<unsigned, int64_t>, uint32_t>;
+
+/// Sees the accesses of synchronizing ops.
+class SyncObserver {
+public:
+  virtual ~SyncObserver() = default;
+  /// Called before the access.
+  virtual void touch(const Allocation::Copy &copy, int64_t byte, int64_t bytes,
+                     bool writes) = 0;
+};
+
 /// How an access takes part in the memory model.
 enum class AccessClass : uint8_t {
   Plain,
@@ -58,6 +85,8 @@ struct Release {
   Scope scope = Scope::Sys;
   uint32_t thread = 0;
   unsigned rank = 0;
+  /// Of a picture: the op.
+  MarkNumber mark = 0;
 };
 
 /// The position of a program, or of a rank's `@main`, in the order of all
@@ -66,6 +95,8 @@ struct Release {
 struct Thread {
   uint32_t number = 0, step = 1;
   VectorClock clock;
+  /// Of an exploration, as in Past.
+  VectorClock order;
   AccessKind kind;
   /// Whether it has accessed anything since its last signal: signals in a row
   /// are one release.
@@ -83,6 +114,8 @@ struct Shadow {
     uint32_t thread, step;
     AccessKind kind;
     unsigned rank;
+    /// Of a picture.
+    MarkNumber mark;
     Operation *op;
   };
   /// Those that no later access of the same bytes is ordered behind.
@@ -104,18 +137,24 @@ struct Shadow {
 
 class Races {
 public:
-  explicit Races(World &world) : world(world) {}
+  /// `numbers` are used and added to; null: numbers of its own.
+  Races(World &world, ThreadNumbers *numbers)
+      : world(world), numbers(numbers ? *numbers : ownNumbers) {}
+
+  /// Sees the accesses that are recorded; may be null.
+  SyncObserver *observer = nullptr;
+  /// Accesses are not recorded.
+  bool paused = false;
 
   //===--- Programs and streams ---===//
   void startMain(Program &main);
   /// The clock of a launch or call by `@main`.
-  VectorClock enqueue(Program &main);
-  void startProgram(Program &program, const VectorClock &launch);
+  Past enqueue(Program &main);
+  void startProgram(Program &program, const Past &launch);
   void endProgram(Program &program);
   /// A collective is ordered behind all earlier work of its members, and
   /// before all later one. Its own accesses are not recorded.
-  void runCollective(ArrayRef<unsigned> members,
-                     ArrayRef<const VectorClock *> calls);
+  void runCollective(ArrayRef<unsigned> members, ArrayRef<const Past *> calls);
   /// `@main` has reached a sync, and has left it.
   void arriveAtSync(Program &main);
   void leaveSync(Program &main);
@@ -135,13 +174,17 @@ public:
                MemSemantic sem, Scope scope);
   void fence(Program &program, MemSemantic sem, Scope scope);
   /// A program's arrival at a barrier with the clock of the others.
-  void arrive(Program &program, VectorClock &others);
-  void leave(Program &program, const VectorClock &others);
+  void arrive(Program &program, Past &others);
+  void leave(Program &program, const Past &others);
 
 private:
   /// The number of the thread `block` of a rank; -1 is `@main`.
   uint32_t numberOf(unsigned rank, int64_t block);
   static void advance(Thread &thread);
+  /// The number of the op that the program executes, if a picture is made.
+  MarkNumber markOf(Program &program) const;
+  /// The program's op comes after a release.
+  void follow(const Release &release, Program &program);
   /// Records an access to one cell.
   /// \return false after a race
   bool record(Program &program, Shadow::Cell &cell, const Shadow::Access &mine,
@@ -150,13 +193,13 @@ private:
               bool wrote);
 
   World &world;
-  std::map<std::pair<unsigned, int64_t>, uint32_t> numbers;
+  ThreadNumbers ownNumbers, &numbers;
   /// By thread: its last step, and what it is.
   std::vector<uint32_t> lastSteps;
   std::vector<std::string> names;
   /// By rank: the end of the stream's work so far.
-  std::map<unsigned, VectorClock> streams;
-  VectorClock atSync, afterSync;
+  std::map<unsigned, Past> streams;
+  Past atSync, afterSync;
   /// Of the access that is recorded, for the report.
   const Allocation::Copy *accessed = nullptr;
   int64_t firstByte = 0, numBytes = 0;

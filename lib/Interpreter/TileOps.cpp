@@ -25,8 +25,6 @@ static Step load(Program &program, Operation *op) {
   program.set(op->getResult(0),
               Datum(loadWindow(program, buffer, elementOf(type), shapeOf(type),
                                offsets, other)));
-  if (access.getIsVolatile())
-    program.yieldSoon();
   return Step::Next;
 }
 
@@ -40,8 +38,6 @@ static Step store(Program &program, Operation *op) {
   Type type = access.getValue().getType();
   storeWindow(program, buffer, elementOf(type), shapeOf(type), offsets,
               value.elements);
-  if (access.getIsVolatile())
-    program.yieldSoon();
   return Step::Next;
 }
 
@@ -307,9 +303,16 @@ static Step reduce(Program &program, Operation *op) {
   return Step::Next;
 }
 
+bool mlir::iris::interp::isVolatile(Operation *op) {
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return load.getIsVolatile();
+  auto store = dyn_cast<tile::StoreOp>(op);
+  return store && store.getIsVolatile();
+}
+
 void mlir::iris::interp::addTileOps(World &world) {
-  world.add("tile.load", load);
-  world.add("tile.store", store);
+  world.add("tile.load", load, Point::Volatile);
+  world.add("tile.store", store, Point::Volatile);
   world.add("tile.gather", gather);
   world.add("tile.scatter", scatter);
   world.add("tile.range", range);

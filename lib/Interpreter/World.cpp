@@ -10,11 +10,14 @@ using namespace mlir;
 using namespace mlir::iris;
 using namespace mlir::iris::interp;
 
-World::World(ModuleOp module, const InterpreterOptions &options)
+World::World(ModuleOp module, const InterpreterOptions &options,
+             Scheduler &scheduler, ThreadNumbers *numbers)
     : module(module), options(options), ranks(options.numRanks),
-      state(options.seed) {
+      scheduler(scheduler) {
   if (options.checkRaces)
-    races = std::make_unique<Races>(*this);
+    races = std::make_unique<Races>(*this, numbers);
+  if (options.picture && races)
+    recorder = std::make_unique<Recorder>(*options.picture);
   addArithOps(*this);
   addMathOps(*this);
   addControlFlowOps(*this);
@@ -28,14 +31,6 @@ World::World(ModuleOp module, const InterpreterOptions &options)
   addHostOps(*this);
   addCollectiveOps(*this);
   addMatmulCalls(*this);
-}
-
-/// SplitMix64 (public domain): every seed has a sequence of its own.
-uint64_t World::random() {
-  uint64_t z = (state += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
 }
 
 InFlightDiagnostic World::report(Operation *op, const Twine &message) {
@@ -136,22 +131,30 @@ void World::pump(unsigned rank) {
   item.started = true;
   if (!item.kernel)
     return tryCollective(rank);
-  for (int64_t z = 0; z < item.grid[2]; ++z) {
-    for (int64_t y = 0; y < item.grid[1]; ++y) {
-      for (int64_t x = 0; x < item.grid[0]; ++x) {
-        auto program = std::make_unique<Program>(*this, rank);
-        program->function = item.kernel;
-        program->block = {x, y, z};
-        program->grid = item.grid;
-        program->group = item.group;
-        program->enter(nullptr, &item.kernel.getBody().front(), item.arguments);
-        if (races)
-          races->startProgram(*program, item.called);
-        runnable.push_back(program.get());
-        programs.push_back(std::move(program));
-        ++owner.running;
-      }
-    }
+  item.launch = owner.numLaunches++;
+  startPrograms(rank, /*before=*/nullptr);
+}
+
+void World::startPrograms(unsigned rank, Program *before) {
+  Rank &owner = ranks[rank];
+  StreamItem &item = owner.stream.front();
+  const uint64_t places = options.resident ? options.resident : UINT64_MAX;
+  while (item.numStarted < item.numPrograms() && owner.running < places) {
+    const int64_t n = item.numStarted++;
+    auto program = std::make_unique<Program>(*this, rank);
+    program->function = item.kernel;
+    program->block = item.blockOf(n);
+    program->grid = item.grid;
+    program->launch = item.launch;
+    program->group = item.group;
+    program->enter(nullptr, &item.kernel.getBody().front(), item.arguments);
+    if (races)
+      races->startProgram(*program, item.called);
+    if (before)
+      program->thread.order.join(before->thread.order);
+    runnable.push_back(program.get());
+    programs.push_back(std::move(program));
+    ++owner.running;
   }
 }
 
@@ -169,7 +172,7 @@ void World::tryCollective(unsigned rank) {
   }
   SmallVector<unsigned> members(first.group);
   if (races) {
-    SmallVector<const VectorClock *> calls;
+    SmallVector<const Past *> calls;
     for (StreamItem *item : items)
       calls.push_back(&item->called);
     races->runCollective(members, calls);
@@ -246,18 +249,80 @@ void World::wake(Allocation::Copy *copy) {
   }
 }
 
-/// Takes steps until the program ends, waits, or another one's turn comes.
+bool World::isPoint(const OpEntry &entry, Program &program) {
+  switch (entry.point) {
+  case Point::None:
+    return false;
+  case Point::Sync:
+  case Point::Wait:
+    return true;
+  case Point::Access:
+    return !scheduler.syncsOnly();
+  case Point::Volatile:
+    return !scheduler.syncsOnly() && isVolatile(program.current());
+  case Point::End:
+    return options.resident != 0 &&
+           ranks[program.rank].stream.front().numPrograms() >
+               static_cast<int64_t>(options.resident);
+  }
+  llvm_unreachable("unknown scheduling point");
+}
+
+/// Tries the wait, without what follows it.
+static Step probe(World &world, Program &program, Handler handler) {
+  world.probing = true;
+  Step step = handler(program, program.current());
+  world.probing = false;
+  return step;
+}
+
+bool World::canGoOn(Program &program) {
+  if (races)
+    races->paused = true;
+  Step step = probe(
+      *this, program,
+      ops.lookup(program.current()->getName().getAsOpaquePointer()).handler);
+  if (races)
+    races->paused = false;
+  return step != Step::Blocked;
+}
+
+void World::stopBefore(const OpEntry &entry, Program &program) {
+  program.atPoint = true;
+  program.atWait = entry.point == Point::Wait;
+  // An exploration executes a wait once it holds. Its polls until then are
+  // accesses as well.
+  if (program.atWait && scheduler.syncsOnly()) {
+    if (recorder)
+      recorder->begin();
+    (void)probe(*this, program, entry.handler);
+    if (recorder)
+      recorder->end(program, /*blocked=*/true);
+  }
+  program.waitsFor.clear();
+}
+
+/// Takes steps until the program ends, waits, or comes to a scheduling point.
 void World::execute(Program &program) {
-  while (true) {
+  program.atPoint = program.atWait = false;
+  for (bool isFirst = true;; isFirst = false) {
     Operation *op = program.current();
-    Handler handler = handlerOf(op);
-    if (!handler) {
+    const OpEntry entry = ops.lookup(op->getName().getAsOpaquePointer());
+    if (!entry.handler) {
       program.error("is not an op that the reference executes");
       return;
     }
-    Step step = handler(program, op);
+    if (!isFirst && isPoint(entry, program))
+      return stopBefore(entry, program);
+    if (recorder)
+      recorder->begin();
+    Step step = entry.handler(program, op);
     if (program.failed || failed)
       return;
+    if (recorder)
+      recorder->end(program, step == Step::Blocked);
+    if (isFirst)
+      scheduler.began(program);
     switch (step) {
     case Step::Next:
       program.progress = 0;
@@ -270,11 +335,6 @@ void World::execute(Program &program) {
       return;
     case Step::Blocked:
       return;
-    }
-    if (program.mayYield) {
-      program.mayYield = false;
-      if (random() % 4 == 0)
-        return;
     }
   }
 }
@@ -291,86 +351,84 @@ void World::startMain(unsigned rank) {
   programs.push_back(std::move(program));
 }
 
-void World::reportDeadlock() {
-  constexpr size_t most = 16;
-  // A program of a kernel, if any: the cause is there.
-  Operation *first = nullptr;
-  for (Rank &rank : ranks)
-    if (!rank.stream.empty())
-      first = rank.stream.front().op;
-  for (std::unique_ptr<Program> &program : llvm::reverse(programs))
-    if (!first || !program->isMain)
-      first = program->current();
-  InFlightDiagnostic diagnostic =
-      report(first, "waits forever: no program can go on");
-  for (auto [n, program] : llvm::enumerate(programs)) {
-    if (n == most) {
-      diagnostic.attachNote()
-          << "and " << programs.size() - most << " other programs";
-      break;
-    }
-    diagnostic.attachNote(program->current()->getLoc())
-        << program->describe() << ": '" << program->current()->getName()
-        << "' waits for " << program->waitsFor;
+void World::end(Program &program) {
+  const unsigned rank = program.rank;
+  Rank &owner = ranks[rank];
+  if (races && !program.isMain)
+    races->endProgram(program);
+  if (program.isMain) {
+    owner.mainEnded = true;
+  } else if (--owner.running == 0 && owner.stream.front().numStarted ==
+                                         owner.stream.front().numPrograms()) {
+    owner.stream.pop_front();
+    pump(rank);
+  } else {
+    startPrograms(rank, &program);
   }
-  for (auto [rank, owner] : llvm::enumerate(ranks))
-    if (!owner.stream.empty() && !owner.stream.front().kernel)
-      diagnostic.attachNote(owner.stream.front().op->getLoc())
-          << "rank " << rank << ": '" << owner.stream.front().op->getName()
-          << "' waits for the other ranks of its group";
+  llvm::erase_if(programs, [&](const std::unique_ptr<Program> &other) {
+    return other.get() == &program;
+  });
+}
+
+void World::takeTurn(Program &program) {
+  // A change wakes it only while it waits.
+  program.waitsFor.clear();
+  if (options.taken)
+    options.taken->add(program.id());
+  execute(program);
+  if (failed)
+    return;
+  if (program.finished)
+    end(program);
+  else if (program.waitsFor.empty())
+    runnable.push_back(&program);
 }
 
 LogicalResult World::run() {
+  if (options.taken) {
+    *options.taken = {};
+    options.taken->numRanks = options.numRanks;
+    options.taken->resident = options.resident;
+    options.taken->syncsOnly = scheduler.syncsOnly();
+  }
   for (unsigned rank = 0; rank < ranks.size(); ++rank)
     startMain(rank);
-  while (!runnable.empty() && !failed) {
-    size_t pick = random() % runnable.size();
-    Program *program = runnable[pick];
-    std::swap(runnable[pick], runnable.back());
-    runnable.pop_back();
-    // A change wakes it only while it waits.
-    program->waitsFor.clear();
-    execute(*program);
-    if (failed)
+  while (!failed) {
+    Program *program = scheduler.pick(*this, runnable);
+    if (!program)
       break;
-    if (!program->finished) {
-      if (program->waitsFor.empty())
-        runnable.push_back(program);
-      continue;
-    }
-    unsigned rank = program->rank;
-    bool isMain = program->isMain;
-    if (races && !isMain)
-      races->endProgram(*program);
-    llvm::erase_if(programs, [&](const std::unique_ptr<Program> &other) {
-      return other.get() == program;
-    });
-    if (isMain) {
-      ranks[rank].mainEnded = true;
-    } else if (--ranks[rank].running == 0) {
-      ranks[rank].stream.pop_front();
-      pump(rank);
-    }
+    takeTurn(*program);
   }
+  if (failed)
+    return failure();
+  if (scheduler.isAbandoned())
+    return success();
   bool waits = !programs.empty();
   for (Rank &rank : ranks)
     waits |= !rank.stream.empty();
-  if (!failed && waits)
+  if (waits && numCutOff == 0)
     reportDeadlock();
-  if (!failed)
+  else if (!waits)
     (void)showBuffers(/*sync=*/nullptr); // sets `failed`
   return success(!failed);
 }
 
+LogicalResult mlir::iris::interp::checkMain(ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (main && !main.isExternal() && main.getNumArguments() == 1)
+    return success();
+  return emitError(module.getLoc(),
+                   "the program has no @main; expected func.func @main(%ctx: "
+                   "!iris.ctx)");
+}
+
 FailureOr<std::vector<RankChecks>>
 mlir::iris::interpret(ModuleOp module, const InterpreterOptions &options) {
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (!main || main.isExternal() || main.getNumArguments() != 1)
-    return emitError(module.getLoc(),
-                     "the program has no @main; expected func.func @main(%ctx: "
-                     "!iris.ctx)");
-  World world(module, options);
-  if (failed(world.run()))
+  if (mlir::failed(checkMain(module)))
+    return failure();
+  std::unique_ptr<Scheduler> scheduler = makeScheduler(options);
+  World world(module, options, *scheduler);
+  if (failed(world.run()) || scheduler->isAbandoned())
     return failure();
   std::vector<RankChecks> checks;
   for (Rank &rank : world.ranks)

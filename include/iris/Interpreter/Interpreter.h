@@ -8,6 +8,8 @@
 #ifndef IRIS_INTERPRETER_INTERPRETER_H
 #define IRIS_INTERPRETER_INTERPRETER_H
 
+#include "iris/Interpreter/Picture.h"
+#include "iris/Interpreter/Schedule.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <functional>
 #include <string>
@@ -46,6 +48,26 @@ struct InterpreterOptions {
   unsigned numRanks = 1;
   /// Determines the order in which programs take steps.
   uint64_t seed = 0;
+  /// Whether the order is one of random priorities (PCT), which change at
+  /// `priorityChanges` of the `expectedTurns` turns, and not a uniform one.
+  bool priorities = false;
+  unsigned priorityChanges = 0;
+  uint64_t expectedTurns = 0;
+  /// An order to repeat; null: a random one.
+  const Schedule *replay = nullptr;
+  /// Whether steps of it that cannot be taken are left out, and an order that
+  /// ends before the program, without an error, is a silent failure.
+  bool replayLoosely = false;
+  /// Set to the order that was taken, also after an error. May be null.
+  Schedule *taken = nullptr;
+  /// Programs of a device that run at once, the first ones of a launch first;
+  /// another one starts when one ends. 0: all of a launch.
+  uint64_t resident = 0;
+  /// What the execution did is added to it, if races are checked. May be null.
+  Picture *picture = nullptr;
+  /// Of an exploration: iterations of a loop (`scf.while`) around atomics,
+  /// after which a program takes no more steps.
+  uint64_t maxSpins = 8;
   /// Bytes of a rank's symmetric heap.
   uint64_t heapBytes = uint64_t(1) << 30;
   /// Whether accesses that no synchronization orders are errors (data races).

@@ -3,6 +3,7 @@
 //
 // What `iris-run --device=reference` starts: the ranks of a program, in this
 // process, with the interpreter.
+#include "Check.h"
 #include "DeviceComparison.h"
 #include "stack/LargeStack.h"
 #include "terminal/Terminal.h"
@@ -57,6 +58,36 @@ static cl::opt<unsigned> numSchedules(
     cl::desc("With --check: orders of the steps to try, with seeds "
              "from --schedule-seed on (default: 10)"),
     cl::value_desc("N"), cl::init(10), cl::cat(category));
+static cl::opt<bool> exhaust(
+    "exhaust",
+    cl::desc("With --check: execute all orders, up to equivalence, in place of "
+             "random ones"),
+    cl::cat(category));
+static cl::opt<uint64_t>
+    maxExecutions("max-executions",
+                  cl::desc("With --exhaust: executions after which to stop "
+                           "(default: 100000)"),
+                  cl::value_desc("N"), cl::init(100000), cl::cat(category));
+static cl::opt<uint64_t>
+    resident("resident",
+             cl::desc("Programs of a device that run at once; another one "
+                      "starts when one ends (default: all of a launch)"),
+             cl::value_desc("N"), cl::init(0), cl::cat(category));
+static cl::opt<std::string>
+    replay("replay", cl::desc("With --check: repeat the order of a file"),
+           cl::value_desc("FILE"), cl::cat(category));
+static cl::opt<std::string>
+    saveSchedule("save-schedule",
+                 cl::desc("With --check: write the order that failed"),
+                 cl::value_desc("FILE"), cl::cat(category));
+static cl::opt<std::string>
+    draw("draw",
+         cl::desc("With --check: draw the order that failed, as an image "
+                  "(FILE.svg) or for ui.perfetto.dev (FILE.json)"),
+         cl::value_desc("FILE"), cl::cat(category));
+static cl::opt<bool> printEnds("print-ends", cl::Hidden,
+                               cl::desc("Print how each execution ended"),
+                               cl::cat(category));
 static cl::opt<uint64_t> heapBytes("heap",
                                    cl::desc("Bytes of a rank's symmetric heap "
                                             "(default: 1 GiB)"),
@@ -144,30 +175,20 @@ static int compare(ModuleOp module, InterpreterOptions &options) {
   return failed(checks) || differs || failedChecks || deviceFailed;
 }
 
-/// Executes the program in several orders, each time with the race checker.
-static int check(ModuleOp module, InterpreterOptions &options) {
-  options.checkRaces = true;
-  for (unsigned n = 0; n < numSchedules; ++n) {
-    FailureOr<std::vector<RankChecks>> checks = interpret(module, options);
-    bool differs =
-        succeeded(checks) && llvm::any_of(*checks, [](const RankChecks &rank) {
-          return rank.failed != 0;
-        });
-    if (differs)
-      (void)summarize(*checks);
-    if (failed(checks) || differs) {
-      llvm::errs() << toolName << ": FAILED: order " << n + 1 << " of "
-                   << numSchedules << "; --schedule-seed=" << options.seed
-                   << " repeats it\n";
-      return 1;
-    }
-    ++options.seed;
-  }
-  llvm::outs() << toolName << ": " << options.numRanks
-               << (options.numRanks == 1 ? " rank" : " ranks")
-               << ": no data race and no deadlock in " << numSchedules
-               << (numSchedules == 1 ? " order\n" : " orders\n");
-  return 0;
+static int check(ModuleOp module, InterpreterOptions &options, uint64_t hash) {
+  CheckOptions check;
+  check.tool = toolName;
+  check.numSchedules = numSchedules;
+  check.exhaust = exhaust;
+  check.maxExecutions = maxExecutions;
+  check.replay = replay;
+  check.saveSchedule = saveSchedule;
+  check.draw = draw;
+  check.program = hash;
+  check.printEnds = printEnds;
+  return iristools::check(
+      module, options, check,
+      [](ArrayRef<RankChecks> checks) { (void)summarize(checks); });
 }
 
 static int runTool(int argc, char **argv) {
@@ -207,6 +228,7 @@ static int runTool(int argc, char **argv) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   auto sources = std::make_shared<llvm::SourceMgr>();
+  const uint64_t hash = hashText(input->getBuffer());
   sources->AddNewSourceBuffer(std::move(input), SMLoc());
   SourceMgrDiagnosticHandler handler(*sources, &context);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
@@ -216,10 +238,11 @@ static int runTool(int argc, char **argv) {
   options.numRanks = numRanks;
   options.seed = seed;
   options.heapBytes = heapBytes;
+  options.resident = resident;
   if (!compareFds.empty())
     return compare(*module, options);
   if (checkRaces)
-    return check(*module, options);
+    return check(*module, options, hash);
   FailureOr<std::vector<RankChecks>> checks = interpret(*module, options);
   return failed(checks) ? 1 : summarize(*checks);
 }

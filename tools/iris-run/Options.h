@@ -23,6 +23,14 @@ struct Options {
   bool check = false;
   /// Of a check: the orders to try.
   std::optional<uint64_t> numSchedules;
+  /// Of a check: all orders, up to a number of executions.
+  bool exhaust = false;
+  std::optional<uint64_t> maxExecutions;
+  /// Of a check: files of an order to repeat, of the one that failed and of its
+  /// picture; empty: none.
+  std::string replay, saveSchedule, draw;
+  /// Of the interpreter: programs of a device that run at once.
+  std::optional<uint64_t> resident;
   /// Of a comparison: "f32=1e-5,...".
   std::string tolerances;
   /// Determines the order in which the interpreter takes steps.

@@ -57,8 +57,23 @@ static rt::Status becomeInterpreter(const Options &options,
     words.push_back("--heap=" + std::to_string(options.heapBytes));
   if (options.check)
     words.push_back("--check");
-  if (options.numSchedules)
-    words.push_back("--schedules=" + std::to_string(*options.numSchedules));
+  auto addNumber = [&](const char *option,
+                       const std::optional<uint64_t> &value) {
+    if (value)
+      words.push_back(option + std::to_string(*value));
+  };
+  auto addFile = [&](const char *option, const std::string &path) {
+    if (!path.empty())
+      words.push_back(option + path);
+  };
+  addNumber("--schedules=", options.numSchedules);
+  if (options.exhaust)
+    words.push_back("--exhaust");
+  addNumber("--max-executions=", options.maxExecutions);
+  addNumber("--resident=", options.resident);
+  addFile("--replay=", options.replay);
+  addFile("--save-schedule=", options.saveSchedule);
+  addFile("--draw=", options.draw);
   words.insert(words.end(), more.begin(), more.end());
   words.insert(words.end(), {"--", options.program});
   std::vector<char *> argv;

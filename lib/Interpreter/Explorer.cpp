@@ -106,7 +106,7 @@ std::map<uint32_t, Footprint> Explorer::sleepAfter(const Node &node,
                                                    const Event &event) const {
   std::map<uint32_t, Footprint> result;
   for (const auto &[thread, footprint] : node.sleep)
-    if (thread != event.thread && !conflict(footprint, event.touches))
+    if (thread != event.thread && !footprint.conflictsWith(event.touches))
       result[thread] = footprint;
   return result;
 }
@@ -115,11 +115,10 @@ void Explorer::touch(const Allocation::Copy &copy, int64_t byte, int64_t bytes,
                      bool writes) {
   if (!active)
     return;
-  Touch touch{copy.number, copy.rank, byte, byte + bytes, writes, {}};
-  if (writes)
-    touch.before.append(copy.bytes.begin() + byte,
-                        copy.bytes.begin() + byte + bytes);
-  touches.push_back(std::move(touch));
+  Touch touch{copy.number, copy.rank, byte, byte + bytes, writes, 0};
+  for (int64_t i = 0; writes && i < bytes; ++i)
+    touch.before |= uint64_t(copy.bytes[byte + i]) << (8 * i);
+  touches.push_back(touch);
 }
 
 void Explorer::began(Program &program) {
@@ -132,12 +131,12 @@ void Explorer::began(Program &program) {
   const uint32_t thread = program.thread.number;
   if (thread >= counts.size())
     counts.resize(thread + 1, 0);
-  Event event{thread, ++counts[thread], std::move(touches),
+  Event event{thread, ++counts[thread], Footprint(touches),
               program.thread.order};
   const VectorClock before = event.past;
   for (size_t n = events.size(); n-- > 0;)
     if (!isBefore(events[n], event.past) &&
-        conflict(events[n].touches, event.touches))
+        events[n].touches.conflictsWith(event.touches))
       event.past.join(events[n].past);
   event.past.set(thread, event.number);
   if (events.size() >= firstNew)
@@ -155,12 +154,13 @@ void Explorer::findRaces(const Event &event, const VectorClock &before,
   VectorClock past = before;
   for (size_t n = events.size(); n-- > 0;) {
     const Event &other = events[n];
-    if (other.thread == event.thread || !conflict(other.touches, event.touches))
+    if (other.thread == event.thread ||
+        !other.touches.conflictsWith(event.touches))
       continue;
     if (awaited) {
       // The last write before which the wait holds: executions with that order
       // show the earlier ones.
-      if (!isBefore(other, before) && mayHoldBefore(*awaited, other.touches)) {
+      if (!isBefore(other, before) && other.touches.mayHoldBefore(*awaited)) {
         reverse(n, event, before);
         return;
       }
@@ -194,7 +194,7 @@ void Explorer::reverse(size_t n, const Event &event,
   if (!llvm::is_contained(seen, event.thread) &&
       llvm::none_of(rest, [&](const Event *earlier) {
         return isBefore(*earlier, before) ||
-               conflict(earlier->touches, event.touches);
+               earlier->touches.conflictsWith(event.touches);
       }))
     initials.push_back(event.thread);
   Node &node = nodes[n];
@@ -216,7 +216,7 @@ bool Explorer::finish(World &world) {
     std::optional<Awaited> waiting = awaitedBy(*program);
     if (!waiting)
       continue;
-    const Event event{program->thread.number, 0, footprintOf(*waiting), {}};
+    const Event event{program->thread.number, 0, Footprint(*waiting), {}};
     findRaces(event, program->thread.order, waiting);
   }
   while (!nodes.empty()) {

@@ -81,7 +81,7 @@ private:
   /// The program whose event begins, and what it accesses.
   Program *active = nullptr;
   uint32_t lastThread = 0;
-  Footprint touches;
+  std::vector<Touch> touches;
   std::optional<Awaited> awaited;
   bool abandoned = false, diverged = false;
 };

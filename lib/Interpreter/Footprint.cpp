@@ -2,48 +2,84 @@
 //===- Footprint.cpp - What a synchronizing op accesses -------------------===//
 #include "Footprint.h"
 
+#include <tuple>
+
 using namespace mlir;
 using namespace mlir::iris::interp;
 
-static bool overlap(const Touch &a, const Touch &b) {
-  return a.allocation == b.allocation && a.rank == b.rank && a.begin < b.end &&
-         b.begin < a.end;
+template <typename T>
+static auto positionOf(const T &access) {
+  return std::make_tuple(access.allocation, access.rank, access.begin);
 }
 
-bool mlir::iris::interp::conflict(const Footprint &a, const Footprint &b) {
-  for (const Touch &one : a)
-    for (const Touch &other : b)
-      if ((one.writes || other.writes) && overlap(one, other))
-        return true;
+Footprint::Footprint(ArrayRef<Touch> touches) {
+  // In order of the bytes; of the same bytes, the first access last, so that
+  // what it found stays.
+  std::vector<const Touch *> sorted;
+  for (const Touch &touch : llvm::reverse(touches))
+    sorted.push_back(&touch);
+  llvm::stable_sort(sorted, [](const Touch *a, const Touch *b) {
+    return positionOf(*a) < positionOf(*b);
+  });
+  for (const Touch *touch : sorted) {
+    Spans &spans = touch->writes ? writes : reads;
+    if (spans.empty() || spans.back().allocation != touch->allocation ||
+        spans.back().rank != touch->rank || spans.back().end < touch->begin)
+      spans.push_back(
+          {touch->allocation, touch->rank, touch->begin, touch->begin, {}});
+    Span &span = spans.back();
+    span.end = std::max(span.end, touch->end);
+    if (!touch->writes)
+      continue;
+    span.before.resize(span.end - span.begin);
+    for (int64_t byte = touch->begin; byte < touch->end; ++byte)
+      span.before[byte - span.begin] =
+          static_cast<uint8_t>(touch->before >> (8 * (byte - touch->begin)));
+  }
+}
+
+static std::vector<Touch> touchesOf(const Awaited &awaited) {
+  std::vector<Touch> touches;
+  for (int64_t byte : awaited.bytes)
+    touches.push_back({awaited.copy->number, awaited.copy->rank, byte,
+                       byte + awaited.width, /*writes=*/false, 0});
+  return touches;
+}
+
+Footprint::Footprint(const Awaited &awaited) : Footprint(touchesOf(awaited)) {}
+
+bool Footprint::overlap(const Spans &a, const Spans &b) {
+  for (auto one = a.begin(), other = b.begin();
+       one != a.end() && other != b.end();) {
+    if (one->allocation == other->allocation && one->rank == other->rank &&
+        one->begin < other->end && other->begin < one->end)
+      return true;
+    if (std::make_tuple(one->allocation, one->rank, one->end) <
+        std::make_tuple(other->allocation, other->rank, other->end))
+      ++one;
+    else
+      ++other;
+  }
   return false;
 }
 
-Footprint mlir::iris::interp::footprintOf(const Awaited &awaited) {
-  Footprint result;
-  for (int64_t byte : awaited.bytes)
-    result.push_back({awaited.copy->number,
-                      awaited.copy->rank,
-                      byte,
-                      byte + awaited.width,
-                      false,
-                      {}});
-  return result;
+bool Footprint::conflictsWith(const Footprint &other) const {
+  return overlap(writes, other.writes) || overlap(writes, other.reads) ||
+         overlap(reads, other.writes);
 }
 
-bool mlir::iris::interp::mayHoldBefore(const Awaited &awaited,
-                                       const Footprint &op) {
+bool Footprint::mayHoldBefore(const Awaited &awaited) const {
   for (int64_t byte : awaited.bytes) {
-    // The first write has the bytes before all of the op's.
-    const auto *write = llvm::find_if(op, [&](const Touch &touch) {
-      return touch.writes && touch.allocation == awaited.copy->number &&
-             touch.rank == awaited.copy->rank && touch.begin <= byte &&
-             touch.end >= byte + awaited.width;
+    const auto span = llvm::find_if(writes, [&](const Span &span) {
+      return span.allocation == awaited.copy->number &&
+             span.rank == awaited.copy->rank && span.begin <= byte &&
+             span.end >= byte + awaited.width;
     });
-    if (write == op.end())
+    if (span == writes.end())
       continue; // not all of the flag: it may hold
     uint64_t bits = 0;
     for (int64_t i = 0; i < awaited.width; ++i)
-      bits |= uint64_t(write->before[byte - write->begin + i]) << (8 * i);
+      bits |= uint64_t(span->before[byte - span->begin + i]) << (8 * i);
     if (!awaited.holds(bits))
       return false;
   }
@@ -51,5 +87,5 @@ bool mlir::iris::interp::mayHoldBefore(const Awaited &awaited,
 }
 
 Touch mlir::iris::interp::placeOf(unsigned rank) {
-  return {/*allocation=*/-1, rank, 0, 1, /*writes=*/true, {0}};
+  return {/*allocation=*/-1, rank, 0, 1, /*writes=*/true, 0};
 }

@@ -7,29 +7,48 @@
 
 namespace mlir::iris::interp {
 
-/// One access.
+/// One access, of at most 8 bytes.
 struct Touch {
   /// The allocation, and the rank whose copy it is.
   int64_t allocation = 0;
   unsigned rank = 0;
   int64_t begin = 0, end = 0;
   bool writes = false;
-  /// Of a write: the bytes before it.
-  SmallVector<uint8_t, 8> before;
+  /// Of a write: the bytes before it, the first one lowest.
+  uint64_t before = 0;
 };
 
-/// The accesses of one op, in order.
-using Footprint = SmallVector<Touch, 2>;
+/// The accesses of one op.
+class Footprint {
+public:
+  Footprint() = default;
+  /// `touches` are in the order in which the op made them.
+  explicit Footprint(ArrayRef<Touch> touches);
+  /// Those of a wait that has not been executed.
+  explicit Footprint(const Awaited &awaited);
 
-/// Whether two ops access a common byte, which one of them writes: their order
-/// matters.
-bool conflict(const Footprint &a, const Footprint &b);
+  /// Whether both access a common byte, which one of them writes: their order
+  /// matters.
+  bool conflictsWith(const Footprint &other) const;
+  /// Whether the wait may hold right before this op writes.
+  bool mayHoldBefore(const Awaited &awaited) const;
 
-/// The accesses of a wait that has not been executed.
-Footprint footprintOf(const Awaited &awaited);
+private:
+  /// Bytes next to each other.
+  struct Span {
+    int64_t allocation;
+    unsigned rank;
+    int64_t begin, end;
+    /// Of writes: the bytes before all of the op's writes.
+    std::vector<uint8_t> before;
+  };
+  using Spans = std::vector<Span>;
 
-/// Whether the wait may hold right before `op` wrote.
-bool mayHoldBefore(const Awaited &awaited, const Footprint &op);
+  static bool overlap(const Spans &a, const Spans &b);
+
+  /// Disjoint, in order.
+  Spans reads, writes;
+};
 
 /// The end of a program whose place another one takes: all ends of a rank
 /// conflict.

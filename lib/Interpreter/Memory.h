@@ -8,6 +8,8 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/MemAlloc.h"
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -22,12 +24,38 @@ struct Element {
 
 struct Shadow;
 
+/// Bytes that are 0 at first. The system makes pages when they are written:
+/// workspaces are large, and little of them is used.
+class ZeroedBytes {
+public:
+  ZeroedBytes() = default;
+  explicit ZeroedBytes(int64_t size)
+      : count(size), memory(static_cast<uint8_t *>(
+                         llvm::safe_calloc(std::max<int64_t>(size, 1), 1))) {}
+
+  int64_t size() const { return count; }
+  uint8_t *begin() { return memory.get(); }
+  uint8_t *end() { return memory.get() + count; }
+  uint8_t &operator[](int64_t n) { return memory.get()[n]; }
+  uint8_t operator[](int64_t n) const { return memory.get()[n]; }
+  operator ArrayRef<uint8_t>() const {
+    return {memory.get(), static_cast<size_t>(count)};
+  }
+
+private:
+  struct Free {
+    void operator()(uint8_t *pointer) const { std::free(pointer); }
+  };
+  int64_t count = 0;
+  std::unique_ptr<uint8_t, Free> memory;
+};
+
 /// A buffer's memory: one copy, or one for each rank.
 struct Allocation {
   struct Copy {
-    std::vector<uint8_t> bytes;
-    enum State : uint8_t { Uninitialized, Written, Poison };
-    std::vector<uint8_t> states;
+    ZeroedBytes bytes;
+    enum State : uint8_t { Written, Uninitialized, Poison };
+    ZeroedBytes states;
     /// The ops that stored poison, by byte.
     llvm::DenseMap<int64_t, Operation *> origins;
     /// Programs may wait for a change of this copy.

@@ -52,9 +52,10 @@ std::shared_ptr<Allocation> World::makeMemory(int64_t number, int64_t bytes,
   for (auto [rank, copy] : llvm::enumerate(result->copies)) {
     copy.number = number;
     copy.rank = rank;
-    copy.bytes.assign(bytes, 0);
-    copy.states.assign(bytes, zeroed ? Allocation::Copy::Written
-                                     : Allocation::Copy::Uninitialized);
+    copy.bytes = ZeroedBytes(bytes);
+    copy.states = ZeroedBytes(bytes);
+    if (!zeroed)
+      llvm::fill(copy.states, Allocation::Copy::Uninitialized);
   }
   return result;
 }
@@ -196,7 +197,7 @@ LogicalResult World::showBuffers(Operation *sync) {
       if (allocation->freedBy >> owner & 1)
         continue;
       std::vector<bool> defined(copy.bytes.size());
-      for (size_t i = 0; i < copy.states.size(); ++i)
+      for (int64_t i = 0; i < copy.states.size(); ++i)
         defined[i] = copy.states[i] == Allocation::Copy::Written;
       snapshot.buffers.push_back({allocation->bufferNumber,
                                   static_cast<unsigned>(owner), allocation->op,

@@ -84,7 +84,7 @@ Waiter WaitGraph::programOf(unsigned rank, const Program &waiter) const {
   return {rank, find(rank, /*isMain=*/true)};
 }
 
-/// Who could set a flag that nobody in particular owes: a program without a
+/// Who could set a flag that no rank in particular owes: a program without a
 /// place, a program of another rank, or any other one.
 Waiter WaitGraph::anyOther(const Program &waiter) const {
   for (unsigned n = 0; n < world.ranks.size(); ++n) {
@@ -99,7 +99,7 @@ Waiter WaitGraph::anyOther(const Program &waiter) const {
     if (other.program && !other.program->isMain)
       return other;
   }
-  // Nobody is left but who could launch one.
+  // No program is left; a rank could launch one.
   for (unsigned n = 1; n <= world.ranks.size(); ++n) {
     unsigned rank = (waiter.rank + n) % world.ranks.size();
     if (Program *main = find(rank, /*isMain=*/true))
@@ -239,4 +239,26 @@ void World::reportDeadlock() {
   }
   if (std::string waits = describeWaiting(*this); !waits.empty())
     diagnostic.attachNote() << waits;
+}
+
+void World::reportPolling() {
+  constexpr size_t most = 16;
+  deadlocked = true;
+  if (recorder)
+    recorder->setTitle("a deadlock: programs poll what no program changes");
+  Operation *op = runnable.empty() ? programs.front()->current()
+                                   : runnable.front()->current();
+  InFlightDiagnostic diagnostic =
+      report(op, "polls forever: no program changes memory any more");
+  for (auto [n, program] : llvm::enumerate(programs)) {
+    if (n == most) {
+      diagnostic.attachNote()
+          << "and " << programs.size() - most << " other programs";
+      break;
+    }
+    diagnostic.attachNote(program->current()->getLoc())
+        << program->describe() << ": '" << program->current()->getName() << "' "
+        << (program->waitsFor.empty() ? "polls"
+                                      : "waits for " + program->waitsFor);
+  }
 }

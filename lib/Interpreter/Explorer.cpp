@@ -127,7 +127,7 @@ void Explorer::began(Program &program) {
   active = nullptr; // what follows is plain
   if (program.current()->getName().getStringRef() ==
       gpu::ReturnOp::getOperationName())
-    touches.push_back(placeOf(program.rank));
+    touches.push_back(slotOf(program.rank));
   const uint32_t thread = program.thread.number;
   if (thread >= counts.size())
     counts.resize(thread + 1, 0);

@@ -86,6 +86,6 @@ bool Footprint::mayHoldBefore(const Awaited &awaited) const {
   return true;
 }
 
-Touch mlir::iris::interp::placeOf(unsigned rank) {
+Touch mlir::iris::interp::slotOf(unsigned rank) {
   return {/*allocation=*/-1, rank, 0, 1, /*writes=*/true, 0};
 }

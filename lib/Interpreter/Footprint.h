@@ -52,7 +52,7 @@ private:
 
 /// The end of a program whose place another one takes: all ends of a rank
 /// conflict.
-Touch placeOf(unsigned rank);
+Touch slotOf(unsigned rank);
 
 } // namespace mlir::iris::interp
 

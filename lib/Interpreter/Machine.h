@@ -225,6 +225,8 @@ public:
   uint64_t numCutOff = 0;
   /// Whether the execution ended in a deadlock.
   bool deadlocked = false;
+  /// Turns since memory changed, or a program ended.
+  uint64_t idleTurns = 0;
   uint64_t generation = 0, numAtSync = 0, numSyncs = 0;
   /// By the state's allocation and byte, the program's block and its group.
   std::map<std::tuple<int64_t, int64_t, int64_t, std::vector<unsigned>>,
@@ -281,6 +283,8 @@ private:
   /// A program has ended.
   void end(Program &program);
   void reportDeadlock();
+  /// Programs only poll what no program changes.
+  void reportPolling();
   /// Calls options.atSync, if there is one, when all ranks have met in `sync`.
   LogicalResult showBuffers(Operation *sync);
   void startMain(unsigned rank);

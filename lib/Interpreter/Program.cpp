@@ -169,13 +169,18 @@ void Program::storeByte(Allocation::Copy &copy, int64_t byte, int64_t bytes,
                         Element value) {
   if (world.races)
     world.races->access(*this, copy, byte, bytes, /*writes=*/true);
+  bool changes = false;
   for (int64_t i = 0; i < bytes; ++i) {
-    copy.bytes[byte + i] = static_cast<uint8_t>(value.bits >> (8 * i));
+    const auto now = static_cast<uint8_t>(value.bits >> (8 * i));
+    changes |= copy.bytes[byte + i] != now;
+    copy.bytes[byte + i] = now;
     copy.states[byte + i] =
         value.poison ? Allocation::Copy::Poison : Allocation::Copy::Written;
     if (value.poison)
       copy.origins[byte + i] = value.poison;
   }
+  if (changes)
+    world.idleTurns = 0;
   if (copy.watched)
     world.wake(&copy);
 }

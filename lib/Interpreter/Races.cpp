@@ -15,6 +15,13 @@ void VectorClock::join(const VectorClock &other) {
     mine = std::max(mine, theirs);
 }
 
+bool VectorClock::covers(const VectorClock &other) const {
+  for (size_t thread = 0; thread < other.steps.size(); ++thread)
+    if (!covers(thread, other.steps[thread]))
+      return false;
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Programs and streams
 //===----------------------------------------------------------------------===//
@@ -273,6 +280,12 @@ void Races::release(Program &program, Allocation::Copy &copy, int64_t byte,
                      markOf(program)};
   if (continues)
     release.clock = thread.lastSignal.clock;
+  // One that acquires as well has those before it.
+  if (scope == Scope::Sys)
+    llvm::erase_if(published, [&](const Release &earlier) {
+      return earlier.rank == release.rank &&
+             release.clock.covers(earlier.clock);
+    });
   published.push_back(release);
   // Its own access comes after what it releases.
   advance(thread);

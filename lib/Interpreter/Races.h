@@ -35,6 +35,8 @@ public:
     steps[thread] = step;
   }
   void join(const VectorClock &other);
+  /// Whether all that `other` has is in this one.
+  bool covers(const VectorClock &other) const;
 
 private:
   SmallVector<uint32_t, 8> steps;

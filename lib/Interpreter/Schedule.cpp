@@ -164,7 +164,13 @@ FailureOr<Schedule> mlir::iris::parseSchedule(StringRef text,
 LogicalResult mlir::iris::writeSchedule(StringRef path,
                                         const Schedule &schedule,
                                         std::string &error) {
-  // A new file, so that nobody else has it open; it replaces the old one.
+  // A new file, which no other process has open, replaces the old one. A device
+  // or a folder is not replaced.
+  struct stat status;
+  if (::lstat(path.str().c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    error = "cannot write '" + path.str() + "': it is not a regular file";
+    return failure();
+  }
   int descriptor = -1;
   llvm::SmallString<128> temporary;
   std::error_code code = llvm::sys::fs::createUniqueFile(

@@ -353,6 +353,7 @@ void World::startMain(unsigned rank) {
 }
 
 void World::end(Program &program) {
+  idleTurns = 0;
   const unsigned rank = program.rank;
   Rank &owner = ranks[rank];
   if (races && !program.isMain)
@@ -383,6 +384,10 @@ void World::takeTurn(Program &program) {
     end(program);
   else if (program.waitsFor.empty())
     runnable.push_back(&program);
+  // More than any loop that computes takes, and less than a second.
+  constexpr uint64_t mostIdleTurns = 1000000;
+  if (!failed && ++idleTurns > mostIdleTurns)
+    reportPolling();
 }
 
 LogicalResult World::run() {

@@ -52,10 +52,11 @@ std::string printSchedule(const Schedule &schedule);
 /// anything else.
 FailureOr<Schedule> parseSchedule(StringRef text, std::string &error);
 
-/// Writes a file that only its owner can read, in place of an older one.
+/// Writes a file that only its owner can read, in place of an older regular
+/// file; an error if there is anything else.
 LogicalResult writeSchedule(StringRef path, const Schedule &schedule,
                             std::string &error);
-/// Reads a file that belongs to this user, and that nobody else can write.
+/// Reads a file that belongs to this user, and that no other user can write.
 FailureOr<Schedule> readSchedule(StringRef path, std::string &error);
 
 } // namespace mlir::iris

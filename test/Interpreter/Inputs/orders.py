@@ -51,6 +51,18 @@ PROGRAMS = {
             "}"],
         1: ["iris.signal set %ctx, %i1, %flags[%c0] to %rank : i32, !words"],
     }),
+    # Both programs poll by hand before they signal.
+    "poll-cycle": (None, 2, {
+        n: ["scf.while : () -> () {",
+            f"  %v = iris.atomic_rmw add %ctx, %i0, %flags[%c{n}] : i32, !words",
+            "  %again = arith.cmpi eq, %v, %i0 : i32",
+            "  scf.condition(%again)",
+            "} do {",
+            "  scf.yield",
+            "}",
+            f"iris.signal set %ctx, %i1, %flags[%c{1 - n}] to %rank : i32, !words"]
+        for n in range(2)
+    }),
     # The same with a wait, which needs no bound.
     "wait": (None, 2, {
         0: ["%s = iris.wait %ctx, %flags[%c0] ne %i0 : i32, !words"],

@@ -29,28 +29,29 @@ static std::string errorOf(ModuleOp module, InterpreterOptions options,
 }
 
 Schedule mlir::iris::shorten(ModuleOp module, const InterpreterOptions &options,
-                             const Schedule &order, uint64_t maxExecutions) {
+                             const Schedule &order, uint64_t maxTurns) {
   Schedule best, taken;
   const std::string wanted = errorOf(module, options, order, best);
   if (wanted.empty())
     return order;
-  uint64_t executions = 1;
+  uint64_t turns = best.numTurns();
   // From the end: what an error does not need often comes late.
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t n = best.steps.size(); n-- > 0;) {
-      if (executions++ >= maxExecutions)
+      if (turns >= maxTurns)
         break;
       Schedule shorter = best;
       shorter.steps.erase(shorter.steps.begin() + n);
-      if (errorOf(module, options, shorter, taken) != wanted ||
-          taken.numTurns() >= best.numTurns())
+      const std::string error = errorOf(module, options, shorter, taken);
+      turns += taken.numTurns();
+      if (error != wanted || taken.numTurns() >= best.numTurns())
         continue;
       best = taken;
       n = std::min(n, best.steps.size());
       changed = true;
     }
-    changed &= executions < maxExecutions;
+    changed &= turns < maxTurns;
   }
   best.program = order.program;
   return best;

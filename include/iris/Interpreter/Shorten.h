@@ -9,10 +9,10 @@ namespace mlir::iris {
 
 /// Leaves out steps of an order that ends in an error, one at a time, as long
 /// as the program then ends in an error with the same message (whose notes may
-/// differ), in at most `maxExecutions` executions. Returns the order itself if
+/// differ), until it has executed `maxTurns` turns. Returns the order itself if
 /// it does not end in an error.
 Schedule shorten(ModuleOp module, const InterpreterOptions &options,
-                 const Schedule &order, uint64_t maxExecutions = 500);
+                 const Schedule &order, uint64_t maxTurns = 50000);
 
 } // namespace mlir::iris
 

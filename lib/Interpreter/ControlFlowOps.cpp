@@ -78,7 +78,10 @@ static Step beginWhile(Program &program, Operation *op) {
   auto loop = cast<scf::WhileOp>(op);
   Step step =
       program.enter(op, loop.getBeforeBody(), program.getAll(loop.getInits()));
-  program.frames.back().atomics = program.numAtomics;
+  Frame &frame = program.frames.back();
+  frame.atomics = program.numAtomics;
+  frame.syncs = program.numSyncs;
+  frame.changes = program.numChanges;
   return step;
 }
 
@@ -168,13 +171,39 @@ static Step endParallel(Program &program, Operation *) {
   return iterate(program, frame.owner, ++frame.iteration);
 }
 
+static bool areEqual(const Datum &a, const Datum &b) {
+  return !a.buffer && !b.buffer &&
+         llvm::equal(a.elements, b.elements, [](Element one, Element other) {
+           return one.bits == other.bits && one.poison == other.poison;
+         });
+}
+
+/// The next iteration of an `scf.while`. If this one began with the same values
+/// and did nothing but an atomic that changed nothing, the next one does the
+/// same, until another program changes what the atomic accesses.
+static Step repeat(Program &program, scf::WhileOp loop,
+                   ArrayRef<Datum> values) {
+  Frame &frame = program.frames.back();
+  program.spins =
+      program.world.maxSpins() != 0 && program.numSyncs == frame.syncs + 1 &&
+      program.numAtomics != frame.atomics && program.polled.op &&
+      program.numChanges == frame.changes &&
+      llvm::all_of(
+          llvm::zip(loop.getBeforeArguments(), values), [&](auto pair) {
+            return areEqual(program.get(std::get<0>(pair)), std::get<1>(pair));
+          });
+  frame.syncs = program.numSyncs;
+  frame.changes = program.numChanges;
+  return program.jump(loop.getBeforeBody(), values);
+}
+
 static Step yield(Program &program, Operation *op) {
   SmallVector<Datum> values = program.getAll(op->getOperands());
   Operation *owner = program.frames.back().owner;
   if (auto loop = dyn_cast<scf::ForOp>(owner))
     return yieldFor(program, loop, values);
   if (auto loop = dyn_cast<scf::WhileOp>(owner))
-    return program.jump(loop.getBeforeBody(), values);
+    return repeat(program, loop, values);
   return program.leave(values);
 }
 

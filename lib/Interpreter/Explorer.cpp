@@ -152,6 +152,7 @@ void Explorer::began(Program &program) {
 void Explorer::findRaces(const Event &event, const VectorClock &before,
                          const std::optional<Awaited> &awaited) {
   VectorClock past = before;
+  const Footprint flags = awaited ? Footprint(*awaited) : Footprint();
   for (size_t n = events.size(); n-- > 0;) {
     const Event &other = events[n];
     if (other.thread == event.thread ||
@@ -162,7 +163,8 @@ void Explorer::findRaces(const Event &event, const VectorClock &before,
       // show the earlier ones.
       if (!isBefore(other, before) && other.touches.mayHoldBefore(*awaited)) {
         reverse(n, event, before);
-        return;
+        if (other.touches.conflictsWith(flags))
+          return;
       }
     } else if (!isBefore(other, past)) {
       reverse(n, event, before);

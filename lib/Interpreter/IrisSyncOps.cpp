@@ -84,6 +84,7 @@ static Step update(Program &program, Operation *op, const Buffer &buffer,
     return Step::Next;
   ArrayRef<int64_t> shape = shapeOf(type);
   AccessesAre atomic(program, AccessClass::Atomic, scope);
+  program.polled = {};
   forEachElement(shape, [&](int64_t n, ArrayRef<int64_t> at) {
     if (program.failed)
       return;
@@ -97,6 +98,10 @@ static Step update(Program &program, Operation *op, const Buffer &buffer,
       return;
     Element old = program.load(buffer, element, position);
     result.back() = old;
+    if (!isa<ShapedType>(type))
+      program.polled = {op, &buffer.copy(),
+                        program.locate(buffer, element, position),
+                        element.bytes(), old.bits};
     acquire(program, buffer, element, position, sem, scope);
     release(program, buffer, element, position, sem, scope, /*modifies=*/true,
             /*isSignal=*/false);
@@ -302,6 +307,7 @@ static Step barrier(Program &program, Operation *op) {
     if (Recorder *recorder = program.world.recorder.get())
       state.arrivingMarks.push_back(recorder->mark(program));
     program.progress = state.generation + 1;
+    ++program.numChanges;
     if (llvm::popcount(state.arrived) == static_cast<int>(members.size())) {
       state.arrived = 0;
       ++state.generation;
@@ -440,6 +446,12 @@ static std::optional<Awaited> awaitedByLoad(Program &program,
 
 std::optional<Awaited> mlir::iris::interp::awaitedBy(Program &program) {
   Operation *op = program.current();
+  if (program.spins) {
+    const Polled &polled = program.polled;
+    Awaited result{polled.copy, {polled.byte}, polled.bytes, nullptr};
+    result.holds = [seen = polled.bits](uint64_t bits) { return bits != seen; };
+    return result;
+  }
   if (auto load = dyn_cast<PacketLoadOp>(op))
     return awaitedByLoad(program, load);
   auto wait = cast<WaitOp>(op);

@@ -42,6 +42,9 @@ struct Frame {
   uint64_t remaining = 0, iteration = 0;
   /// Of an `scf.while`: the program's atomics when it began.
   uint64_t atomics = 0;
+  /// Of an `scf.while`: the program's synchronizing ops and its changes of
+  /// memory when the iteration began.
+  uint64_t syncs = 0, changes = 0;
   /// Of a loop: the induction variable's bits and its step.
   uint64_t value = 0, step = 0;
   /// Of a matmul: the partial sums of the k-blocks so far.
@@ -50,6 +53,14 @@ struct Frame {
 
 class World;
 struct Rank;
+
+/// What an atomic of one element saw.
+struct Polled {
+  Operation *op = nullptr;
+  Allocation::Copy *copy = nullptr;
+  int64_t byte = 0, bytes = 0;
+  uint64_t bits = 0;
+};
 
 class Program {
 public:
@@ -80,8 +91,14 @@ public:
   bool atPoint = false, atWait = false;
   /// Of a scheduler by priorities; 0: none yet.
   uint64_t priority = 0;
-  /// Atomics that it has executed.
-  uint64_t numAtomics = 0;
+  /// Atomics and all synchronizing ops that it has executed, and how often it
+  /// has changed memory or met others in a barrier.
+  uint64_t numAtomics = 0, numSyncs = 0, numChanges = 0;
+  /// Its last atomic.
+  Polled polled;
+  /// An iteration of a loop had `polled` as its only effect, so that the next
+  /// one is the same until that changes.
+  bool spins = false;
 
   /// Places a program that executes nothing at a call in `@main`, for errors.
   void placeAt(Operation *call);
@@ -301,16 +318,17 @@ LogicalResult checkMain(ModuleOp module);
 /// Who waits for whom in a deadlock: a cycle, or a chain that ends at a program
 /// that has ended, was never launched or is not resident.
 std::string describeWaiting(World &world);
-/// What a program that has stopped before a wait, or before the load of a
-/// packet, waits for: `holds` of the bits of each flag.
+/// What a program that has stopped before a wait, before the load of a packet,
+/// or before an atomic that it polls waits for: `holds` of the bits of each
+/// flag.
 struct Awaited {
   Allocation::Copy *copy = nullptr;
   SmallVector<int64_t> bytes;
   int64_t width = 0;
   std::function<bool(uint64_t)> holds;
 };
-/// The program's current op is a wait or the load of a packet; nothing if that
-/// accesses no flag.
+/// Of the op that the program has stopped before; nothing if it accesses no
+/// flag.
 std::optional<Awaited> awaitedBy(Program &program);
 /// Whether an access of a tile is volatile.
 bool isVolatile(Operation *op);

@@ -179,8 +179,10 @@ void Program::storeByte(Allocation::Copy &copy, int64_t byte, int64_t bytes,
     if (value.poison)
       copy.origins[byte + i] = value.poison;
   }
-  if (changes)
+  if (changes) {
     world.idleTurns = 0;
+    ++numChanges;
+  }
   if (copy.watched)
     world.wake(&copy);
 }

@@ -277,7 +277,26 @@ static Step probe(World &world, Program &program, Handler handler) {
   return step;
 }
 
+/// Whether what the program polls has changed since its last iteration.
+static bool hasChanged(Program &program) {
+  const Polled &polled = program.polled;
+  uint64_t bits = 0;
+  for (int64_t i = 0; i < polled.bytes; ++i)
+    bits |= uint64_t(polled.copy->bytes[polled.byte + i]) << (8 * i);
+  if (bits != polled.bits)
+    return true;
+  (void)program.waitFor(
+      polled.copy, "bytes " + std::to_string(polled.byte) + " to " +
+                       std::to_string(polled.byte + polled.bytes - 1) +
+                       " of allocation " + std::to_string(polled.copy->number) +
+                       " on rank " + std::to_string(polled.copy->rank) +
+                       " to change, which it polls");
+  return false;
+}
+
 bool World::canGoOn(Program &program) {
+  if (program.spins)
+    return hasChanged(program);
   if (races)
     races->paused = true;
   Step step = probe(
@@ -290,6 +309,7 @@ bool World::canGoOn(Program &program) {
 
 void World::stopBefore(const OpEntry &entry, Program &program) {
   program.atPoint = true;
+  program.spins &= program.current() == program.polled.op;
   program.atWait = entry.point == Point::Wait;
   // An exploration executes a wait once it holds. Its polls until then are
   // accesses as well.
@@ -300,12 +320,13 @@ void World::stopBefore(const OpEntry &entry, Program &program) {
     if (recorder)
       recorder->end(program, /*blocked=*/true);
   }
+  program.atWait |= program.spins;
   program.waitsFor.clear();
 }
 
 /// Takes steps until the program ends, waits, or comes to a scheduling point.
 void World::execute(Program &program) {
-  program.atPoint = program.atWait = false;
+  program.atPoint = program.atWait = program.spins = false;
   for (bool isFirst = true;; isFirst = false) {
     Operation *op = program.current();
     const OpEntry entry = ops.lookup(op->getName().getAsOpaquePointer());
@@ -324,6 +345,8 @@ void World::execute(Program &program) {
       recorder->end(program, step == Step::Blocked);
     if (isFirst)
       scheduler.began(program);
+    program.numSyncs +=
+        entry.point == Point::Sync || entry.point == Point::Wait;
     switch (step) {
     case Step::Next:
       program.progress = 0;

@@ -38,7 +38,7 @@ class Mode:
         self.resident = None if self.byRank or seed % 5 < 3 else 1 + seed % 2 + seed % 3
 
     def kinds(self):
-        return (("set", "add", "wait", "wait", "rmw", "xchg", "cas") +
+        return (("set", "add", "wait", "wait", "rmw", "xchg", "cas", "spin") +
                 (("load", "store") * 2 if self.plain else ()) +
                 (("put", "get") * 2 if self.packets else ()) +
                 (("barrier",) if self.barriers else ()))
@@ -77,6 +77,15 @@ def code(op, thread, n):
         "cas": f"{v} = iris.atomic_cas %ctx, %i{a}, %i{b}, {flag} sem(acq_rel) : i32, !words",
         "load": f"{v} = iris.load %ctx, %data[%c{where}] from %c0 : !words -> tensor<1xi32>",
         "store": f"iris.store %ctx, %t{b}, %data[%c{where}] to %c0 : tensor<1xi32>, !words",
+        # Until the flag is a; then it is b.
+        "spin": f"{v} = scf.while : () -> i32 {{\n"
+                f"        {v}_s = iris.atomic_cas %ctx, %i{a}, %i{b}, {flag} "
+                "sem(acq_rel) : i32, !words\n"
+                f"        {v}_c = arith.cmpi ne, {v}_s, %i{a} : i32\n"
+                f"        scf.condition({v}_c) {v}_s : i32\n"
+                "      } do {\n"
+                f"      ^bb0({v}_d: i32):\n"
+                "        scf.yield\n      }",
         "barrier": "iris.barrier %ctx, %state : !words",
         "put": f"iris.packet_store %ctx, %p{a}, %packets[%c{2 * where}] to %c0 "
                f"flag(%i{b}) : tensor<{PACKET}xi32>, !words",
@@ -152,7 +161,7 @@ def step(op, value):
         return value + b, None if kind == "add" else value
     if kind == "xchg":
         return a, value
-    if kind == "cas":
+    if kind in ("cas", "spin"):
         return b if value == a else value, value
     return value, value  # wait
 
@@ -173,10 +182,13 @@ def ordered(orders, places, event, writes):
     return tuple(orders)
 
 
-class State(collections.namedtuple("State", "at flags words orders logs")):
-    """Where the threads are, what flags and words of packets hold, and the past."""
+class State(collections.namedtuple("State", "at flags words orders logs polled")):
+    """Where the threads are, what flags and words of packets hold, the past, and
+    the last value that a loop has seen."""
 
     def after(self, thread, result=None, **changes):
+        changes["polled"] = (self.polled[:thread] + (None,) +
+                             self.polled[thread + 1:])
         at = self.at[thread]
         if result is not None:
             log = self.logs[thread] + ((at, result),)
@@ -219,9 +231,17 @@ def next_state(state, threads, thread, mode):
     value = state.flags[where]
     if kind == "wait" and not COMPARISONS[comparison](value, a):
         return None
+    if kind == "spin" and value != a:
+        # It repeats once the value has changed.
+        if value == state.polled[thread]:
+            return None
+        return state._replace(
+            polled=state.polled[:thread] + (value,) + state.polled[thread + 1:],
+            orders=ordered(state.orders, [where], event, True))
     new, result = step(ops[at[thread]], value)
     return state.after(
-        thread, result, orders=ordered(state.orders, [where], event, kind != "wait"),
+        thread, None if kind == "spin" else result,
+        orders=ordered(state.orders, [where], event, kind != "wait"),
         flags=state.flags[:where] + (new,) + state.flags[where + 1:])
 
 
@@ -229,7 +249,8 @@ def interleavings(threads, mode):
     """The ends of all classes of executions, whether some state has a race, and
     whether a thread may wait forever."""
     start = State(tuple(0 for _ in threads), (0,) * FLAGS, ((0, 0),) * WORDS,
-                  ((),) * (FLAGS + WORDS + 1), tuple(() for _ in threads))
+                  ((),) * (FLAGS + WORDS + 1), tuple(() for _ in threads),
+                  (None,) * len(threads))
     todo, seen = [start], {start}
     ends, races, deadlock = [], False, False
     while todo:

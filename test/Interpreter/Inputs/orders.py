@@ -51,6 +51,19 @@ PROGRAMS = {
             "}"],
         1: ["iris.signal set %ctx, %i1, %flags[%c0] to %rank : i32, !words"],
     }),
+    # The same, and it counts: its iterations differ.
+    "counted-spin": (None, 2, {
+        0: ["%n = scf.while (%m = %i0) : (i32) -> i32 {",
+            "  %v = iris.atomic_rmw add %ctx, %i0, %flags[%c0] : i32, !words",
+            "  %again = arith.cmpi eq, %v, %i0 : i32",
+            "  scf.condition(%again) %m : i32",
+            "} do {",
+            "^bb0(%m: i32):",
+            "  %more = arith.addi %m, %i1 : i32",
+            "  scf.yield %more : i32",
+            "}"],
+        1: ["iris.signal set %ctx, %i1, %flags[%c0] to %rank : i32, !words"],
+    }),
     # Both programs poll by hand before they signal.
     "poll-cycle": (None, 2, {
         n: ["scf.while : () -> () {",

@@ -59,9 +59,9 @@ struct ExtractAtPattern : OpRewritePattern<vector::ExtractOp> {
     for (int64_t n = 1; n < size; ++n) {
       Value element =
           vector::ExtractOp::create(rewriter, loc, op.getSource(), n);
-      result = arith::SelectOp::create(
-          rewriter, loc, isPosition(rewriter, loc, position, n), element,
-          result);
+      result = arith::SelectOp::create(rewriter, loc,
+                                       isPosition(rewriter, loc, position, n),
+                                       element, result);
     }
     rewriter.replaceOp(op, result);
     return success();
@@ -97,9 +97,8 @@ struct ExpandPositionsPass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ExtractAtPattern, InsertAtPattern>(&getContext());
-    if (failed(
-            rewriteOps(getOperation(), std::move(patterns),
-                       llvm::IsaPred<vector::ExtractOp, vector::InsertOp>)))
+    if (failed(rewriteOps(getOperation(), std::move(patterns),
+                          llvm::IsaPred<vector::ExtractOp, vector::InsertOp>)))
       signalPassFailure();
   }
 };

@@ -19,7 +19,7 @@ void mlir::iris::buildAllGatherVPush(KernelBuilder &k) {
   chunks.exchange(
       k.out, [](const CountedChunks::Peer &peer) { return peer.received; });
   chunks.forPeers(0, [&](const CountedChunks::Peer &peer) {
-    chunks.checkPair(peer.sent, peer.announced);
+    chunks.checkPair(peer.sent, chunks.announcedBy(peer));
   });
   Value length = chunks.ownLength();
   Value from = k.window(k.in, k.index(0), length);
@@ -27,7 +27,8 @@ void mlir::iris::buildAllGatherVPush(KernelBuilder &k) {
     Value tile = k.load(from, offset);
     chunks.forPeers(0, [&](const CountedChunks::Peer &peer) {
       k.storeTo(peer.member, tile,
-                k.window(k.out, peer.announced.offset, length), offset);
+                k.window(k.out, chunks.announcedBy(peer).offset, length),
+                offset);
     });
   });
   k.barrier();

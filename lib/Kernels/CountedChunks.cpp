@@ -110,8 +110,6 @@ CountedChunks::Peer CountedChunks::readAgain(Value i) {
   Peer peer = read(k.rotate(k.me, i));
   peer.sent = toElements(peer.sent);
   peer.received = toElements(peer.received);
-  if (isExchanged)
-    peer.announced = announcedBy(peer.member);
   return peer;
 }
 
@@ -211,16 +209,19 @@ void CountedChunks::exchange(Value shared,
     send(bufferOffset, bufferWord);
   });
   k.barrier();
-  isExchanged = true;
   // As in the constructor, loads come before checks.
   for (Peer &peer : peers)
-    peer.announced = announcedBy(peer.member);
+    peer.announced = readAnnouncement(peer.member);
   forPeers(0, [&](const Peer &peer) {
-    checkCall(peer.announced, form, bufferOffset);
+    checkCall(announcedBy(peer), form, bufferOffset);
   });
 }
 
-CountedChunks::Announcement CountedChunks::announcedBy(Value member) {
+CountedChunks::Announcement CountedChunks::announcedBy(const Peer &peer) {
+  return peer.announced ? *peer.announced : readAnnouncement(peer.member);
+}
+
+CountedChunks::Announcement CountedChunks::readAnnouncement(Value member) {
   Value words = wordsOf(k), first = wordOf(k, member);
   auto load = [&](Word which) -> Value {
     Value word =
@@ -285,7 +286,7 @@ void CountedChunks::forTiles(Value source, Value target, Value length,
 void CountedChunks::buildPush() {
   exchange(k.out, [](const Peer &peer) { return peer.received; });
   forPeers(0, [&](const Peer &peer) {
-    const Range &sent = peer.sent, &wanted = peer.announced;
+    const Range &sent = peer.sent, wanted = announcedBy(peer);
     checkPair(sent, wanted);
     Value from = k.window(k.in, sent.offset, sent.length);
     Value to = k.window(k.out, wanted.offset, wanted.length);
@@ -300,7 +301,7 @@ void CountedChunks::buildPush() {
 void CountedChunks::buildPull() {
   exchange(k.in, [](const Peer &peer) { return peer.sent; });
   forPeers(0, [&](const Peer &peer) {
-    const Range &sent = peer.announced, &received = peer.received;
+    const Range sent = announcedBy(peer), &received = peer.received;
     checkPair(sent, received);
     Value from = k.window(k.in, sent.offset, sent.length);
     Value to = k.window(k.out, received.offset, received.length);
@@ -331,9 +332,10 @@ void CountedChunks::buildBuffered() {
     return Range{largest, peer.sent.length};
   });
   Value most =
-      largestOf([](const Peer &peer) { return peer.announced.offset; });
-  forPeers(0,
-           [&](const Peer &peer) { checkPair(peer.announced, peer.received); });
+      largestOf([&](const Peer &peer) { return announcedBy(peer).offset; });
+  forPeers(0, [&](const Peer &peer) {
+    checkPair(announcedBy(peer), peer.received);
+  });
   k.ifThen(k.equal(most, k.index(0)), [&] { k.barrier(); });
   k.count = most;
   auto send = [&](Value start, Value length) {

@@ -15,6 +15,8 @@
 
 #include "iris/Kernels/CollectiveKernels.h"
 
+#include <optional>
+
 namespace mlir::iris {
 
 class CountedChunks {
@@ -32,8 +34,8 @@ public:
   struct Peer {
     Value member;
     Range sent, received;
-    /// After `exchange`.
-    Announcement announced;
+    /// After `exchange`, where the group's size is known; see announcedBy.
+    std::optional<Announcement> announced;
   };
 
   /// Reads the counts and offsets, and checks them against the buffers.
@@ -48,6 +50,9 @@ public:
   /// same offset in all heaps; null if there is none. Called once in a kernel,
   /// which runs another barrier later.
   void exchange(Value shared, llvm::function_ref<Range(const Peer &)> announce);
+  /// The announcement of a member, after `exchange` and before the barrier that
+  /// follows it: a member's next call overwrites it.
+  Announcement announcedBy(const Peer &peer);
   /// Ends the kernel, and fails the world, if the numbers of bytes of sender
   /// and receiver differ.
   void checkPair(const Range &sent, const Range &expected);
@@ -71,7 +76,7 @@ private:
   Value largestOf(llvm::function_ref<Value(const Peer &)> number);
   void check(const Range &rows, Value capacity, StringRef buffer);
   Range toElements(const Range &rows);
-  Announcement announcedBy(Value member);
+  Announcement readAnnouncement(Value member);
   /// Ends the kernel, and fails the world, if a member makes another call.
   void checkCall(const Announcement &announced, Value form, Value bufferOffset);
 
@@ -82,7 +87,6 @@ private:
   Value inRows, outRows;
   /// The members me, me + 1, ...; empty if the group's size is unknown.
   SmallVector<Peer> peers;
-  bool isExchanged = false;
 };
 
 } // namespace mlir::iris

@@ -7,12 +7,13 @@ using namespace mlir::iris::emulator;
 void Memory::add(const void *data, uint64_t size, bool isWritable,
                  llvm::StringRef name) {
   uint64_t begin = reinterpret_cast<uintptr_t>(data);
+  recent = {};
   ranges[begin] = MemoryRange{begin, begin + size, isWritable, name.str()};
 }
 
 void Memory::remove(const void *data) {
+  recent = {};
   ranges.erase(reinterpret_cast<uintptr_t>(data));
-  last = {};
 }
 
 bool Memory::lookUp(uint64_t address, uint64_t size, bool isStore) {
@@ -20,10 +21,10 @@ bool Memory::lookUp(uint64_t address, uint64_t size, bool isStore) {
   if (next == ranges.begin())
     return false;
   const MemoryRange &range = std::prev(next)->second;
-  if (address >= range.end || size > range.end - address ||
-      (isStore && !range.isWritable))
+  if (!isIn(range, address, size, isStore))
     return false;
-  last = range;
+  recent[oldest] = &range;
+  oldest = (oldest + 1) % recent.size();
   return true;
 }
 

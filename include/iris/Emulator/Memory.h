@@ -7,6 +7,7 @@
 #define IRIS_EMULATOR_MEMORY_H
 
 #include "llvm/ADT/StringRef.h"
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -33,9 +34,9 @@ public:
   /// Whether all of [address, address + size) is in one range that may be
   /// accessed in this way.
   bool contains(uint64_t address, uint64_t size, bool isStore) {
-    if (address >= last.begin && address < last.end &&
-        size <= last.end - address && (last.isWritable || !isStore))
-      return true;
+    for (const MemoryRange *range : recent)
+      if (range && isIn(*range, address, size, isStore))
+        return true;
     return lookUp(address, size, isStore);
   }
 
@@ -43,11 +44,18 @@ public:
   std::string describe(uint64_t address, uint64_t size, bool isStore) const;
 
 private:
+  static bool isIn(const MemoryRange &range, uint64_t address, uint64_t size,
+                   bool isStore) {
+    return address >= range.begin && address < range.end &&
+           size <= range.end - address && (range.isWritable || !isStore);
+  }
   bool lookUp(uint64_t address, uint64_t size, bool isStore);
 
   std::map<uint64_t, MemoryRange> ranges;
-  /// The range that was accessed last.
-  MemoryRange last;
+  /// Some that were accessed recently, or null: a matrix multiplication has
+  /// three matrices and its arguments.
+  std::array<const MemoryRange *, 4> recent = {};
+  unsigned oldest = 0;
 };
 
 } // namespace mlir::iris::emulator

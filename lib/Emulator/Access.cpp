@@ -6,79 +6,10 @@
 using namespace mlir::iris::emulator;
 using llvm::Error;
 
-/// A raw buffer: the descriptor has the base in its first 48 bits, and the
-/// bytes in its third word. Offsets beyond them access nothing.
-static void computeBufferAddresses(Wave &wave, const Instruction &instruction,
-                                   LaneAddresses &result) {
-  const uint32_t *descriptor = wave.scalars + instruction.sources[1].index;
-  uint64_t base = descriptor[0] | uint64_t(descriptor[1] & 0xFFFF) << 32;
-  if (descriptor[1] >> 16) {
-    wave.fail("the emulator does not know buffers with a stride");
-    return;
-  }
-  uint32_t extra = readScalar<uint32_t>(wave, instruction.sources[3]);
-  uint64_t size = descriptor[2] > extra ? descriptor[2] - extra : 0;
-  uint64_t active = 0;
-  const uint32_t *offsets = instruction.sources[0].kind == Operand::Vector
-                                ? wave.row(instruction.sources[0].index)
-                                : nullptr;
-  forLanes(wave.exec(), [&](unsigned lane) {
-    uint32_t offset =
-        uint32_t(instruction.offset) + (offsets ? offsets[lane] : 0);
-    result.addresses[lane] = base + extra + offset;
-    result.available[lane] = offset < size ? size - offset : 0;
-    active |= uint64_t(1) << lane;
-  });
-  result.active = active;
-}
-
 void mlir::iris::emulator::computeAddresses(Wave &wave,
                                             const Instruction &instruction,
                                             LaneAddresses &result) {
-  result.active = wave.exec();
-  Space space = instruction.space;
-  if (space == Space::Buffer) {
-    computeBufferAddresses(wave, instruction, result);
-    return;
-  }
-  const Operand &address = instruction.sources[0];
-  const Operand &base = instruction.sources[1];
-  uint64_t shared = uint64_t(instruction.offset);
-  if (base.kind != Operand::None)
-    shared += space == Space::Scratch ? readScalar<uint32_t>(wave, base)
-                                      : readScalar<uint64_t>(wave, base);
-  if (address.kind == Operand::None) {
-    std::fill_n(result.addresses, kLanes, shared);
-    return;
-  }
-  const uint32_t *low = wave.row(address.index);
-  if (address.count == 1) {
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-      result.addresses[lane] = shared + low[lane];
-    return;
-  }
-  const uint32_t *high = wave.row(address.index + 1);
-  for (unsigned lane = 0; lane < kLanes; ++lane)
-    result.addresses[lane] = shared + (low[lane] | uint64_t(high[lane]) << 32);
-}
-
-bool mlir::iris::emulator::isInOneRange(Wave &wave,
-                                        const Instruction &instruction,
-                                        const LaneAddresses &lanes,
-                                        unsigned bytes, bool isStore) {
-  if (!lanes.active || wave.cache || instruction.space == Space::Flat ||
-      instruction.space == Space::Scratch)
-    return false;
-  uint64_t least = ~uint64_t(0), most = 0;
-  bool isInBuffer = true;
-  forLanes(lanes.active, [&](unsigned lane) {
-    least = std::min(least, lanes.addresses[lane]);
-    most = std::max(most, lanes.addresses[lane]);
-    if (instruction.space == Space::Buffer)
-      isInBuffer &= lanes.available[lane] >= bytes;
-  });
-  return isInBuffer && most - least < uint64_t(1) << 40 &&
-         wave.machine.memory.contains(least, most - least + bytes, isStore);
+  computeAddressesHere(wave, instruction, result);
 }
 
 Location mlir::iris::emulator::resolve(Wave &wave,
@@ -151,7 +82,7 @@ bool mlir::iris::emulator::storeBytes(Wave &wave,
   if (location.cache)
     location.cache->store(address, bytes, instruction.scope,
                           static_cast<const uint8_t *>(data),
-                          wave.machine.ticks);
+                          wave.machine.executed);
   else
     std::memcpy(location.data, data, bytes);
   return true;

@@ -8,6 +8,7 @@
 #define IRIS_EMULATOR_ACCESS_H
 
 #include "Scalars.h"
+#include "Types.h"
 
 namespace mlir::iris::emulator {
 
@@ -51,20 +52,100 @@ llvm::Error buildAccess(InstructionBuilder &builder, Space space, int result,
                         unsigned resultWords, int address, int data,
                         unsigned dataWords, int base);
 
-/// Whether all bytes of an access are in one range of coherent memory, so that
-/// no lane has to be looked at.
-bool isInOneRange(Wave &wave, const Instruction &instruction,
-                  const LaneAddresses &lanes, unsigned bytes, bool isStore);
-
 /// Records an access, whose result has this many registers, as outstanding.
 void issueAccess(Wave &wave, const Instruction &instruction, bool isLoad,
                  unsigned resultWords);
 
-/// Calls function(lane) for the lanes of a mask.
-template <class Function>
-inline void forLanes(uint64_t mask, Function function) {
-  for (; mask; mask &= mask - 1)
-    function(unsigned(__builtin_ctzll(mask)));
+/// A raw buffer: the descriptor has the base in its first 48 bits, and the
+/// bytes in its third word. Offsets beyond them access nothing.
+IRIS_INLINE void computeBufferAddresses(Wave &wave,
+                                        const Instruction &instruction,
+                                        LaneAddresses &result) {
+  const uint32_t *descriptor = wave.scalars + instruction.sources[1].index;
+  uint64_t base = descriptor[0] | uint64_t(descriptor[1] & 0xFFFF) << 32;
+  if (descriptor[1] >> 16) {
+    wave.fail("the emulator does not know buffers with a stride");
+    result.active = 0;
+    return;
+  }
+  uint32_t extra = readScalar<uint32_t>(wave, instruction.sources[3]);
+  uint64_t size = descriptor[2] > extra ? descriptor[2] - extra : 0;
+  static constexpr Row none = {};
+  const Operand &address = instruction.sources[0];
+  const uint32_t *offsets =
+      address.kind == Operand::Vector ? wave.row(address.index) : none.lanes;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    uint32_t offset = uint32_t(instruction.offset) + offsets[lane];
+    result.addresses[lane] = base + extra + offset;
+    result.available[lane] = offset < size ? size - offset : 0;
+  }
+}
+
+/// `computeAddresses`, compiled for its caller's instructions.
+IRIS_INLINE void computeAddressesHere(Wave &wave,
+                                      const Instruction &instruction,
+                                      LaneAddresses &result) {
+  result.active = wave.exec();
+  Space space = instruction.space;
+  if (space == Space::Buffer) {
+    computeBufferAddresses(wave, instruction, result);
+    return;
+  }
+  const Operand &address = instruction.sources[0];
+  const Operand &base = instruction.sources[1];
+  uint64_t shared = uint64_t(instruction.offset);
+  if (base.kind != Operand::None)
+    shared += space == Space::Scratch ? readScalar<uint32_t>(wave, base)
+                                      : readScalar<uint64_t>(wave, base);
+  if (address.kind == Operand::None) {
+    std::fill_n(result.addresses, kLanes, shared);
+    return;
+  }
+  const uint32_t *low = wave.row(address.index);
+  if (address.count == 1) {
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      result.addresses[lane] = shared + low[lane];
+    return;
+  }
+  const uint32_t *high = wave.row(address.index + 1);
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    result.addresses[lane] = shared + (low[lane] | uint64_t(high[lane]) << 32);
+}
+
+/// Whether all bytes of an access are in one range of coherent memory, so that
+/// no lane has to be looked at.
+IRIS_INLINE bool isInOneRange(Wave &wave, const Instruction &instruction,
+                              const LaneAddresses &lanes, unsigned bytes,
+                              bool isStore) {
+  if (!lanes.active || wave.cache || instruction.space == Space::Scratch)
+    return false;
+  bool isBuffer = instruction.space == Space::Buffer;
+  uint64_t least = ~uint64_t(0), most = 0, available = ~uint64_t(0);
+  if (wave.isFull()) {
+    // Of integers with a sign, which vectors of the host compare.
+    int64_t low = INT64_MAX, high = INT64_MIN, left = INT64_MAX;
+    for (unsigned lane = 0; lane < wave.waveSize; ++lane) {
+      int64_t address = int64_t(lanes.addresses[lane]);
+      low = std::min(low, address);
+      high = std::max(high, address);
+    }
+    if (low < 0)
+      return false;
+    if (isBuffer)
+      for (unsigned lane = 0; lane < wave.waveSize; ++lane)
+        left = std::min(left, int64_t(lanes.available[lane]));
+    least = uint64_t(low), most = uint64_t(high), available = uint64_t(left);
+  } else {
+    forLanes(lanes.active, [&](unsigned lane) {
+      least = std::min(least, lanes.addresses[lane]);
+      most = std::max(most, lanes.addresses[lane]);
+      if (isBuffer)
+        available = std::min(available, lanes.available[lane]);
+    });
+  }
+  // Flat addresses of LDS and of scratch are far above those of memory.
+  return available >= bytes && most - least < uint64_t(1) << 40 &&
+         wave.machine.memory.contains(least, most - least + bytes, isStore);
 }
 
 /// `detail` of accesses to less than a register.

@@ -92,7 +92,8 @@ llvm::Expected<int64_t> InstructionBuilder::integer(unsigned operand) const {
 Error InstructionBuilder::range(const Operand &operand, unsigned words) {
   if (operand.kind != Operand::Vector && operand.kind != Operand::Scalar)
     return Error::success();
-  if (instruction.numRanges == std::size(instruction.ranges))
+  if (instruction.numRanges == std::size(instruction.ranges) ||
+      words > kMaxRangeRegisters)
     return error("too many registers");
   unsigned first =
       operand.index + (operand.kind == Operand::Vector ? kFirstRowBit : 0);

@@ -9,7 +9,7 @@ namespace hsa = llvm::amdhsa;
 namespace endian = llvm::support::endian;
 
 Dispatch::Dispatch(MachineState &machine, const Launch &launch, unsigned number,
-                   const Program &program, Caches cacheKind, Cache *deviceCache)
+                   Program &program, Caches cacheKind, Cache *deviceCache)
     : launch(launch), program(program), machine(machine), cacheKind(cacheKind),
       deviceCache(deviceCache), number(number),
       numGroups(uint64_t(launch.groups[0]) * launch.groups[1] *

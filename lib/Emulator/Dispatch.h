@@ -14,7 +14,7 @@ class Dispatch {
 public:
   /// `deviceCache` is null if devices have none.
   Dispatch(MachineState &machine, const Launch &launch, unsigned number,
-           const Program &program, Caches cacheKind, Cache *deviceCache);
+           Program &program, Caches cacheKind, Cache *deviceCache);
   ~Dispatch();
 
   bool hasMoreGroups() const { return nextGroup < numGroups; }
@@ -25,7 +25,7 @@ public:
   void writeBack();
 
   const Launch &launch;
-  const Program &program;
+  Program &program;
   /// Workgroups that have started and not ended.
   unsigned numRunning = 0;
 

@@ -65,7 +65,6 @@ private:
   std::vector<std::unique_ptr<Workgroup>> groups;
   std::vector<Wave *> ready;
   std::vector<Burst> bursts;
-  uint64_t executed = 0;
 };
 
 Emulator::Machine::~Machine() {
@@ -204,7 +203,7 @@ Error Emulator::Machine::turn() {
     for (const std::unique_ptr<Workgroup> &group : groups)
       for (const std::unique_ptr<Wave> &wave : group->waves)
         wave->completeStores();
-  scheduler.choose(ready, executed, bursts);
+  scheduler.choose(ready, state.executed, bursts);
   for (Burst burst : bursts)
     if (Error error = runWave(*burst.wave, burst.count))
       return error;
@@ -212,25 +211,29 @@ Error Emulator::Machine::turn() {
 }
 
 Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
-  Program &program = *programs[launches[wave.group.launch].kernel];
+  Program &program = wave.program;
+  llvm::ArrayRef<const Instruction *> table = program.getTable();
   wave.isAsleep = false;
   for (; count; --count) {
-    const Instruction *instruction = program.find(wave.position);
+    uint32_t position = wave.position;
+    const Instruction *instruction =
+        LLVM_LIKELY(position < table.size()) ? table[position] : nullptr;
     if (LLVM_UNLIKELY(!instruction)) {
-      auto decoded = program.decodeAt(wave.position);
+      auto decoded = program.decodeAt(position);
       if (!decoded)
         return describe(wave, nullptr, llvm::toString(decoded.takeError()));
       instruction = *decoded;
     }
-    if (const Instruction *issuer = wave.outstanding.findPending(*instruction))
-      return describe(wave, instruction,
-                      "missing wait: it uses a register of '" + issuer->text +
-                          "'" + describeLine(program, issuer->position) +
-                          ", whose result has not been waited for");
-    wave.position += instruction->words;
+    if (LLVM_UNLIKELY(wave.outstanding.mayBePending(*instruction)))
+      if (const Instruction *issuer =
+              wave.outstanding.findPending(*instruction))
+        return describe(wave, instruction,
+                        "missing wait: it uses a register of '" + issuer->text +
+                            "'" + describeLine(program, issuer->position) +
+                            ", whose result has not been waited for");
+    wave.position = position + instruction->words;
     ++instruction->executions;
-    ++executed;
-    ++state.ticks;
+    ++state.executed;
     instruction->run(wave, *instruction);
     if (wave.status != WaveStatus::Running) {
       if (wave.status == WaveStatus::Failed)
@@ -287,15 +290,16 @@ std::string Emulator::Machine::describeReady() const {
 }
 
 Error Emulator::Machine::advance(uint64_t instructions) {
-  uint64_t end = executed + std::min(instructions, ~uint64_t(0) - executed);
-  while (!groups.empty() && executed < end) {
+  uint64_t end =
+      state.executed + std::min(instructions, ~uint64_t(0) - state.executed);
+  while (!groups.empty() && state.executed < end) {
     if (Error error = turn())
       return error;
     retire();
-    if (executed > options.budget)
+    if (state.executed > options.budget)
       return llvm::createStringError(
           llvm::formatv("no end after {0} instructions; these waves run:",
-                        executed)
+                        state.executed)
               .str() +
           describeReady());
   }
@@ -311,7 +315,7 @@ void Emulator::Machine::forEachExecuted(ExecutionFunction function) const {
 
 RunStatistics Emulator::Machine::getStatistics() const {
   RunStatistics statistics;
-  statistics.instructions = executed;
+  statistics.instructions = state.executed;
   forEachExecuted(
       [&](const Kernel &, uint32_t, llvm::StringRef text, uint64_t executions) {
         statistics.executions[ParsedInstruction(text).name.str()] += executions;

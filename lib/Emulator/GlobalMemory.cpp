@@ -1,49 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- GlobalMemory.cpp - Vector loads and stores -------------------------===//
 #include "Access.h"
+#include "LaneWords.h"
 
 using namespace mlir::iris::emulator;
 using llvm::Error;
 using llvm::StringRef;
-
-namespace {
-
-/// What a load or a store does with a register.
-struct Width {
-  /// Names of the ISA up to gfx9, and from gfx11 on.
-  StringRef old, name;
-  unsigned bytes;
-  bool isSigned = false;
-  /// Only a half of the register, which is kept otherwise.
-  bool isHalf = false, isHigh = false;
-};
-
-} // namespace
-
-static constexpr Width loads[] = {
-    {"ubyte", "u8", 1},
-    {"sbyte", "i8", 1, true},
-    {"ushort", "u16", 2},
-    {"sshort", "i16", 2, true},
-    {"ubyte_d16", "d16_u8", 1, false, true},
-    {"ubyte_d16_hi", "d16_hi_u8", 1, false, true, true},
-    {"sbyte_d16", "d16_i8", 1, true, true},
-    {"sbyte_d16_hi", "d16_hi_i8", 1, true, true, true},
-    {"short_d16", "d16_b16", 2, false, true},
-    {"short_d16_hi", "d16_hi_b16", 2, false, true, true},
-    {"dword", "b32", 4},
-    {"dwordx2", "b64", 8},
-    {"dwordx3", "b96", 12},
-    {"dwordx4", "b128", 16}};
-static constexpr Width stores[] = {
-    {"byte", "b8", 1},
-    {"byte_d16_hi", "d16_hi_b8", 1, false, true, true},
-    {"short", "b16", 2},
-    {"short_d16_hi", "d16_hi_b16", 2, false, true, true},
-    {"dword", "b32", 4},
-    {"dwordx2", "b64", 8},
-    {"dwordx3", "b96", 12},
-    {"dwordx4", "b128", 16}};
 
 /// The bytes of an access that are in a buffer; whole registers are.
 static unsigned clampToBuffer(const Instruction &instruction,
@@ -53,57 +15,73 @@ static unsigned clampToBuffer(const Instruction &instruction,
   return bytes < 4 ? (available ? bytes : 0) : unsigned((available + 3) & ~3u);
 }
 
-/// Loads words.
-template <unsigned kBytes>
-static void loadWordsOfLanes(Wave &wave, const Instruction &instruction) {
-  LaneAddresses lanes;
-  computeAddresses(wave, instruction, lanes);
+static void loadWordsOneByOne(Wave &wave, const Instruction &instruction,
+                              const LaneAddresses &lanes, unsigned all) {
   uint32_t *rows = wave.row(instruction.result.index);
-  if (isInOneRange(wave, instruction, lanes, kBytes, /*isStore=*/false)) {
-    forLanes(lanes.active, [&](unsigned lane) {
-      uint32_t words[kBytes / 4];
-      std::memcpy(words, reinterpret_cast<const void *>(lanes.addresses[lane]),
-                  kBytes);
-      for (unsigned i = 0; i < kBytes / 4; ++i)
-        rows[i * kLanes + lane] = words[i];
-    });
-    issueAccess(wave, instruction, true, kBytes / 4);
-    return;
-  }
   forLanes(lanes.active, [&](unsigned lane) {
-    unsigned bytes = clampToBuffer(instruction, lanes.available[lane], kBytes);
-    uint32_t words[kBytes / 4] = {};
+    unsigned bytes = clampToBuffer(instruction, lanes.available[lane], all);
+    uint32_t words[4] = {};
     if (bytes && !loadBytes(wave, instruction, lane, lanes.addresses[lane],
                             bytes, words))
       return;
-    for (unsigned i = 0; i < kBytes / 4; ++i)
+    for (unsigned i = 0; i < all / 4; ++i)
       rows[i * kLanes + lane] = words[i];
   });
+}
+
+/// Loads words.
+template <unsigned kBytes>
+static IRIS_INLINE void loadWordsOfLanes(Wave &wave,
+                                         const Instruction &instruction) {
+  LaneAddresses lanes;
+  computeAddressesHere(wave, instruction, lanes);
+  uint32_t *rows = wave.row(instruction.result.index);
+  auto at = [&](unsigned lane) {
+    return reinterpret_cast<const void *>(lanes.addresses[lane]);
+  };
+  if (!isInOneRange(wave, instruction, lanes, kBytes, /*isStore=*/false))
+    loadWordsOneByOne(wave, instruction, lanes, kBytes);
+  else if (wave.isFull())
+    loadAllLanes<kBytes / 4>(rows, wave.waveSize, at);
+  else
+    forLanes(lanes.active, [&](unsigned lane) {
+      uint32_t words[kBytes / 4];
+      std::memcpy(words, at(lane), kBytes);
+      for (unsigned i = 0; i < kBytes / 4; ++i)
+        rows[i * kLanes + lane] = words[i];
+    });
   issueAccess(wave, instruction, true, kBytes / 4);
 }
 
 /// Loads a byte or two.
-static void loadPart(Wave &wave, const Instruction &instruction) {
+template <unsigned kBytes, unsigned kFlags>
+static IRIS_INLINE void loadPart(Wave &wave, const Instruction &instruction) {
   LaneAddresses lanes;
-  computeAddresses(wave, instruction, lanes);
+  computeAddressesHere(wave, instruction, lanes);
   uint32_t *row = wave.row(instruction.result.index);
-  unsigned bytes = instruction.accessBytes, flags = instruction.detail;
-  forLanes(lanes.active, [&](unsigned lane) {
-    uint32_t value = 0;
-    if (clampToBuffer(instruction, lanes.available[lane], bytes) &&
-        !loadBytes(wave, instruction, lane, lanes.addresses[lane], bytes,
-                   &value))
-      return;
-    row[lane] = mergePart(row[lane], value, bytes, flags);
-  });
+  if (isInOneRange(wave, instruction, lanes, kBytes, /*isStore=*/false))
+    forLanes(lanes.active, [&](unsigned lane) {
+      uint32_t value = 0;
+      std::memcpy(&value, reinterpret_cast<const void *>(lanes.addresses[lane]),
+                  kBytes);
+      row[lane] = mergePart(row[lane], value, kBytes, kFlags);
+    });
+  else
+    forLanes(lanes.active, [&](unsigned lane) {
+      uint32_t value = 0;
+      if (clampToBuffer(instruction, lanes.available[lane], kBytes) &&
+          !loadBytes(wave, instruction, lane, lanes.addresses[lane], kBytes,
+                     &value))
+        return;
+      row[lane] = mergePart(row[lane], value, kBytes, kFlags);
+    });
   issueAccess(wave, instruction, true, 1);
 }
 
-static void store(Wave &wave, const Instruction &instruction) {
-  LaneAddresses lanes;
-  computeAddresses(wave, instruction, lanes);
+static void storeOneByOne(Wave &wave, const Instruction &instruction,
+                          const LaneAddresses &lanes, unsigned all,
+                          unsigned shift) {
   const uint32_t *rows = wave.row(instruction.sources[2].index);
-  unsigned all = instruction.accessBytes, flags = instruction.detail;
   forLanes(lanes.active, [&](unsigned lane) {
     unsigned bytes = clampToBuffer(instruction, lanes.available[lane], all);
     if (!bytes)
@@ -111,21 +89,39 @@ static void store(Wave &wave, const Instruction &instruction) {
     uint32_t words[4];
     for (unsigned i = 0; i < (bytes + 3) / 4; ++i)
       words[i] = rows[i * kLanes + lane];
-    if (flags & kHigh)
-      words[0] >>= 16;
+    words[0] >>= shift;
     storeBytes(wave, instruction, lane, lanes.addresses[lane], bytes, words);
   });
+}
+
+template <unsigned kBytes, unsigned kFlags>
+static IRIS_INLINE void store(Wave &wave, const Instruction &instruction) {
+  constexpr unsigned words = (kBytes + 3) / 4, shift = kFlags & kHigh ? 16 : 0;
+  LaneAddresses lanes;
+  computeAddressesHere(wave, instruction, lanes);
+  const uint32_t *rows = wave.row(instruction.sources[2].index);
+  auto at = [&](unsigned lane) {
+    return reinterpret_cast<void *>(lanes.addresses[lane]);
+  };
+  if (!isInOneRange(wave, instruction, lanes, kBytes, /*isStore=*/true))
+    storeOneByOne(wave, instruction, lanes, kBytes, shift);
+  else if (kBytes >= 4 && wave.isFull())
+    storeAllLanes<words>(rows, wave.waveSize, at);
+  else
+    forLanes(lanes.active, [&](unsigned lane) {
+      uint32_t values[words];
+      for (unsigned i = 0; i < words; ++i)
+        values[i] = rows[i * kLanes + lane] >> shift;
+      std::memcpy(at(lane), values, kBytes);
+    });
   ++wave.machine.stores;
   issueAccess(wave, instruction, false, 0);
 }
 
-/// From memory to LDS, at M0 and the offset, lane after lane.
-static void loadToShared(Wave &wave, const Instruction &instruction) {
-  LaneAddresses lanes;
-  computeAddresses(wave, instruction, lanes);
-  unsigned all = instruction.accessBytes;
+static void loadToSharedOneByOne(Wave &wave, const Instruction &instruction,
+                                 const LaneAddresses &lanes, uint64_t first,
+                                 unsigned all) {
   std::vector<uint8_t> &lds = wave.group.lds;
-  uint64_t first = (wave.scalars[kM0] & 0xFFFF) + uint64_t(instruction.offset);
   forLanes(lanes.active, [&](unsigned lane) {
     unsigned bytes = clampToBuffer(instruction, lanes.available[lane], all);
     uint64_t to = first + uint64_t(lane) * std::max(all, 4u);
@@ -140,28 +136,89 @@ static void loadToShared(Wave &wave, const Instruction &instruction) {
       loadBytes(wave, instruction, lane, lanes.addresses[lane], bytes,
                 lds.data() + to);
   });
+}
+
+/// From memory to LDS, at M0 and the offset, lane after lane.
+template <unsigned kBytes>
+static IRIS_INLINE void loadToShared(Wave &wave,
+                                     const Instruction &instruction) {
+  LaneAddresses lanes;
+  computeAddressesHere(wave, instruction, lanes);
+  std::vector<uint8_t> &lds = wave.group.lds;
+  uint64_t first = (wave.scalars[kM0] & 0xFFFF) + uint64_t(instruction.offset);
+  constexpr uint64_t stride = std::max(kBytes, 4u);
+  if (first < lds.size() && kLanes * stride <= lds.size() - first &&
+      isInOneRange(wave, instruction, lanes, kBytes, /*isStore=*/false))
+    forLanes(lanes.active, [&](unsigned lane) {
+      std::memcpy(lds.data() + first + lane * stride,
+                  reinterpret_cast<const void *>(lanes.addresses[lane]),
+                  kBytes);
+    });
+  else
+    loadToSharedOneByOne(wave, instruction, lanes, first, kBytes);
   ++wave.machine.stores;
   issueAccess(wave, instruction, true, 0);
 }
 
-static Handler handlerOfLoad(unsigned bytes) {
-  switch (bytes) {
-  case 4:
-    return loadWordsOfLanes<4>;
-  case 8:
-    return loadWordsOfLanes<8>;
-  case 12:
-    return loadWordsOfLanes<12>;
-  case 16:
-    return loadWordsOfLanes<16>;
-  default:
-    return loadPart;
-  }
+namespace {
+
+/// What a load or a store does with a register.
+struct Width {
+  /// Names of the ISA up to gfx9, and from gfx11 on.
+  StringRef old, name;
+  unsigned bytes;
+  Handler run;
+  /// Of loads: to LDS.
+  Handler runToShared = nullptr;
+};
+
+} // namespace
+
+template <unsigned kBytes, unsigned kFlags = 0>
+static Width loadPartOf(StringRef old, StringRef name) {
+  return {old, name, kBytes, widest<loadPart<kBytes, kFlags>>(),
+          widest<loadToShared<kBytes>>()};
+}
+template <unsigned kBytes>
+static Width loadOf(StringRef old, StringRef name) {
+  return {old, name, kBytes, widest<loadWordsOfLanes<kBytes>>(),
+          widest<loadToShared<kBytes>>()};
+}
+template <unsigned kBytes, unsigned kFlags = 0>
+static Width storeOf(StringRef old, StringRef name) {
+  return {old, name, kBytes, widest<store<kBytes, kFlags>>()};
 }
 
-static unsigned flagsOf(const Width &width) {
-  return (width.isSigned ? kSigned : 0) | (width.isHalf ? kHalf : 0) |
-         (width.isHigh ? kHigh : 0);
+static llvm::ArrayRef<Width> getLoads() {
+  static const Width loads[] = {
+      loadPartOf<1>("ubyte", "u8"),
+      loadPartOf<1, kSigned>("sbyte", "i8"),
+      loadPartOf<2>("ushort", "u16"),
+      loadPartOf<2, kSigned>("sshort", "i16"),
+      loadPartOf<1, kHalf>("ubyte_d16", "d16_u8"),
+      loadPartOf<1, kHalf | kHigh>("ubyte_d16_hi", "d16_hi_u8"),
+      loadPartOf<1, kSigned | kHalf>("sbyte_d16", "d16_i8"),
+      loadPartOf<1, kSigned | kHalf | kHigh>("sbyte_d16_hi", "d16_hi_i8"),
+      loadPartOf<2, kHalf>("short_d16", "d16_b16"),
+      loadPartOf<2, kHalf | kHigh>("short_d16_hi", "d16_hi_b16"),
+      loadOf<4>("dword", "b32"),
+      loadOf<8>("dwordx2", "b64"),
+      loadOf<12>("dwordx3", "b96"),
+      loadOf<16>("dwordx4", "b128")};
+  return loads;
+}
+
+static llvm::ArrayRef<Width> getStores() {
+  static const Width stores[] = {
+      storeOf<1>("byte", "b8"),
+      storeOf<1, kHigh>("byte_d16_hi", "d16_hi_b8"),
+      storeOf<2>("short", "b16"),
+      storeOf<2, kHigh>("short_d16_hi", "d16_hi_b16"),
+      storeOf<4>("dword", "b32"),
+      storeOf<8>("dwordx2", "b64"),
+      storeOf<12>("dwordx3", "b96"),
+      storeOf<16>("dwordx4", "b128")};
+  return stores;
 }
 
 static void addSpace(InstructionTable &table, StringRef prefix, Space space) {
@@ -171,31 +228,26 @@ static void addSpace(InstructionTable &table, StringRef prefix, Space space) {
     table.add((prefix + kind + width.old).str(), build);
     table.add((prefix + kind + width.name).str(), build);
   };
-  for (const Width &width : loads)
+  for (const Width &width : getLoads())
     add("_load_", width, [=](InstructionBuilder &builder) -> Error {
       Instruction &instruction = builder.instruction;
-      instruction.accessBytes = uint8_t(width.bytes);
-      instruction.detail = flagsOf(width);
       unsigned words = (width.bytes + 3) / 4;
       int base = extra ? 2 : -1;
       if (space == Space::Buffer && builder.parsed.has("lds")) {
         // The data have no register.
-        instruction.run = loadToShared;
+        instruction.run = width.runToShared;
         if (Error error = builder.expectOperands(3))
           return error;
         return buildAccess(builder, space, -1, 0, 0, -1, 0, 1);
       }
       if (Error error = builder.expectOperands(2 + extra))
         return error;
-      instruction.run = handlerOfLoad(width.bytes);
+      instruction.run = width.run;
       return buildAccess(builder, space, 0, words, 1, -1, 0, base);
     });
-  for (const Width &width : stores)
+  for (const Width &width : getStores())
     add("_store_", width, [=](InstructionBuilder &builder) -> Error {
-      Instruction &instruction = builder.instruction;
-      instruction.accessBytes = uint8_t(width.bytes);
-      instruction.detail = flagsOf(width);
-      instruction.run = store;
+      builder.instruction.run = width.run;
       if (Error error = builder.expectOperands(2 + extra))
         return error;
       unsigned words = (width.bytes + 3) / 4;
@@ -206,11 +258,10 @@ static void addSpace(InstructionTable &table, StringRef prefix, Space space) {
 }
 
 static void addLoadsToShared(InstructionTable &table) {
-  for (const Width &width : loads)
+  for (const Width &width : getLoads())
     table.add(("global_load_lds_" + width.old).str(),
               [=](InstructionBuilder &builder) -> Error {
-                builder.instruction.accessBytes = uint8_t(width.bytes);
-                builder.instruction.run = loadToShared;
+                builder.instruction.run = width.runToShared;
                 if (width.bytes < 4)
                   return builder.error("the emulator only knows whole words");
                 if (Error error = builder.expectOperands(2))

@@ -75,6 +75,8 @@ struct RegisterRange {
   uint16_t first = 0, count = 0;
 };
 constexpr unsigned kFirstRowBit = kNumScalars;
+/// No operand has more.
+constexpr unsigned kMaxRangeRegisters = 32;
 
 /// The parts of registers that an operation reads and writes (SDWA). A part has
 /// the shift in bits 0 to 4, the width in bits 8 to 13, and whether it is
@@ -87,43 +89,55 @@ struct Selection {
   enum Unused : uint8_t { Clear, SignExtend, Preserve } unused = Clear;
 };
 
+/// The lane that each lane reads (DPP), where it reads one.
+struct Permutation {
+  std::array<uint8_t, kLanes> from = {};
+  uint64_t hasSource = 0;
+};
+
 struct DualOperation;
 
-struct Instruction {
+/// What every execution reads comes first.
+struct alignas(64) Instruction {
   Handler run = nullptr;
-  /// Of the code that wraps `run` for DPP and SDWA.
-  Handler inner = nullptr;
+  /// Executions.
+  mutable uint64_t executions = 0;
+  /// Position in the code, in words, and words of the encoding.
+  uint32_t position = 0;
+  uint8_t words = 1;
+  /// Registers of all operands: bits of the words of OutstandingAccesses, and
+  /// whether there are more than these.
+  uint8_t registerWords[3] = {0, 0, 0};
+  uint64_t registerBits[3] = {0, 0, 0};
+  bool hasMoreRegisters = false;
+
+  /// The same, operand by operand.
+  uint8_t numRanges = 0;
+  RegisterRange ranges[8];
   Operand result, result2;
   Operand sources[4];
   /// Immediate, or byte offset of an access.
   int64_t offset = 0;
   /// What else the handler needs: see there.
   uint32_t detail = 0, detail2 = 0;
-  /// For DPP: the lane that each lane reads, or -1, and the lanes that are
-  /// written.
-  std::shared_ptr<const std::array<int8_t, kLanes>> permutation;
-  uint64_t enabledLanes = ~uint64_t(0);
-  std::shared_ptr<const Selection> selection;
-  std::shared_ptr<const DualOperation> dual;
   /// Multiplies float results by 2^x, then clamps them.
   int8_t outputScale = 0;
   bool clamps = false;
   /// Of a 16-bit result: whether the other half of its register is kept.
   bool keepsOtherHalf = false;
-  /// Words of the encoding.
-  uint8_t words = 1;
-  /// Of a memory access: the bytes of a lane, and where.
-  uint8_t accessBytes = 0;
+  /// Of a memory access: where.
   Space space = Space::Global;
   Scope scope = Scope::Wave;
-  /// Registers of all operands.
-  uint8_t numRanges = 0;
-  RegisterRange ranges[8];
-  /// Executions.
-  mutable uint64_t executions = 0;
-  /// Position in the code, in words.
-  uint32_t position = 0;
+  /// Of the code that wraps `run` for DPP and SDWA.
+  Handler inner = nullptr;
+  /// For DPP, and the lanes that are written.
+  std::shared_ptr<const Permutation> permutation;
+  uint64_t enabledLanes = ~uint64_t(0);
+  std::shared_ptr<const Selection> selection;
+  std::shared_ptr<const DualOperation> dual;
   std::string text;
+
+  bool modifiesResult() const { return outputScale != 0 || clamps; }
 };
 
 } // namespace mlir::iris::emulator

@@ -8,6 +8,7 @@
 #define IRIS_EMULATOR_LANES_H
 
 #include "Types.h"
+#include "Wide.h"
 #include <tuple>
 #include <utility>
 
@@ -33,27 +34,34 @@ struct LaneFunction;
 template <class Result, class... Sources>
 struct LaneFunction<Result(Sources...)> {
   template <class Function, size_t... indices>
-  static void run(Wave &wave, const Instruction &instruction,
-                  const Function &function, std::index_sequence<indices...>) {
-    std::tuple<typename Sources::Source...> sources;
-    (std::get<indices>(sources).load(wave, instruction.sources[indices]), ...);
-    alignas(64) typename Result::Value values[kLanes];
+  IRIS_INLINE static void run(Wave &wave, const Instruction &instruction,
+                              const Function &function,
+                              std::index_sequence<indices...>) {
+    std::tuple<LaneBuffer<typename Sources::Value>...> buffers;
+    std::tuple sources{Sources::load(wave, instruction.sources[indices],
+                                     std::get<indices>(buffers))...};
+    LaneBuffer<typename Result::Value> results;
+    auto *values = Result::begin(wave, instruction.result, results);
+    IRIS_EACH_LANE
     for (unsigned lane = 0; lane < kLanes; ++lane)
       values[lane] = function(std::get<indices>(sources)[lane]...);
-    Result::store(wave, instruction, instruction.result, values);
+    Result::end(wave, instruction, instruction.result, values, results);
   }
 
   template <class Function, size_t... indices>
-  static void runWithMask(Wave &wave, const Instruction &instruction,
-                          const Function &function,
-                          std::index_sequence<indices...>) {
-    std::tuple<typename Sources::Source...> sources;
-    (std::get<indices>(sources).load(wave, instruction.sources[indices]), ...);
-    alignas(64) typename Result::Value values[kLanes];
+  IRIS_INLINE static void
+  runWithMask(Wave &wave, const Instruction &instruction,
+              const Function &function, std::index_sequence<indices...>) {
+    std::tuple<LaneBuffer<typename Sources::Value>...> buffers;
+    std::tuple sources{Sources::load(wave, instruction.sources[indices],
+                                     std::get<indices>(buffers))...};
+    LaneBuffer<typename Result::Value> results;
+    auto *values = Result::begin(wave, instruction.result, results);
     uint8_t bits[kLanes];
+    IRIS_EACH_LANE
     for (unsigned lane = 0; lane < kLanes; ++lane)
       values[lane] = function(std::get<indices>(sources)[lane]..., bits[lane]);
-    Result::store(wave, instruction, instruction.result, values);
+    Result::end(wave, instruction, instruction.result, values, results);
     Mask::store(wave, instruction, instruction.result2, bits);
   }
 };
@@ -69,15 +77,28 @@ struct Describe<Result(Sources...)> {
 };
 
 /// A function of the values in one lane. It must be defined for all values.
+/// `plain` is the same for hosts without wide vectors.
+template <class Signature, class Function, class Plain>
+Semantics lanes(Function function, Plain plain) {
+  // Functions without captures have no state: these copies are code alone.
+  static Function stateless = function;
+  static Plain statelessPlain = plain;
+  struct Body {
+    IRIS_INLINE static void run(Wave &wave, const Instruction &instruction) {
+      LaneFunction<Signature>::run(wave, instruction, stateless,
+                                   Describe<Signature>::indices);
+    }
+    IRIS_INLINE static void runPlain(Wave &wave,
+                                     const Instruction &instruction) {
+      LaneFunction<Signature>::run(wave, instruction, statelessPlain,
+                                   Describe<Signature>::indices);
+    }
+  };
+  return Describe<Signature>::semantics(widest<Body::run, Body::runPlain>());
+}
 template <class Signature, class Function>
 Semantics lanes(Function function) {
-  // A function without captures has no state: this copy is code alone.
-  static Function stateless = function;
-  return Describe<Signature>::semantics(
-      [](Wave &wave, const Instruction &instruction) {
-        LaneFunction<Signature>::run(wave, instruction, stateless,
-                                     Describe<Signature>::indices);
-      });
+  return lanes<Signature>(function, function);
 }
 
 /// As above, with a second result: a bit for each lane, which the function gets
@@ -85,19 +106,21 @@ Semantics lanes(Function function) {
 template <class Signature, class Function>
 Semantics lanesWithMask(Function function) {
   static Function stateless = function;
-  Semantics semantics = Describe<Signature>::semantics(
-      [](Wave &wave, const Instruction &instruction) {
-        LaneFunction<Signature>::runWithMask(wave, instruction, stateless,
-                                             Describe<Signature>::indices);
-      });
+  struct Body {
+    IRIS_INLINE static void run(Wave &wave, const Instruction &instruction) {
+      LaneFunction<Signature>::runWithMask(wave, instruction, stateless,
+                                           Describe<Signature>::indices);
+    }
+  };
+  Semantics semantics = Describe<Signature>::semantics(widest<Body::run>());
   semantics.results.push_back(Mask::type);
   return semantics;
 }
 
 /// As `lanes`, where the result is the last source.
-template <class Signature, class Function>
-Semantics accumulating(Function function) {
-  Semantics semantics = lanes<Signature>(function);
+template <class Signature, class... Functions>
+Semantics accumulating(Functions... functions) {
+  Semantics semantics = lanes<Signature>(functions...);
   semantics.accumulates = true;
   return semantics;
 }

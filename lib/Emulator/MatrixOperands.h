@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- MatrixOperands.h - Operands and rows of matrix operations -*- C++
-//-*-===//
+//===- MatrixOperands.h - Operands of matrix operations ---------*- C++ -*-===//
 #ifndef IRIS_EMULATOR_MATRIXOPERANDS_H
 #define IRIS_EMULATOR_MATRIXOPERANDS_H
 
 #include "Numbers.h"
 #include "Wave.h"
+#include "Wide.h"
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <type_traits>
 
 namespace mlir::iris::emulator {
 
@@ -46,13 +45,15 @@ const float *tableOfFloat8() {
   return table.data();
 }
 
-/// Reads the values of all lanes: values[j][lane] is the jth of a lane.
+/// Reads the values of all lanes: values[j][lane] is the jth of a lane. They
+/// are of the type of the sums: float, or uint32_t, which wraps.
+template <class Value>
 using LoadFunction = void (*)(Wave &, const Operand &, unsigned count,
-                              float (*values)[kLanes]);
+                              Value (*values)[kLanes]);
 
 template <float (*decode)(uint32_t)>
-inline void loadHalfValues(Wave &wave, const Operand &operand, unsigned count,
-                           float (*values)[kLanes]) {
+IRIS_INLINE void loadHalfValues(Wave &wave, const Operand &operand,
+                                unsigned count, float (*values)[kLanes]) {
   for (unsigned j = 0; j < count; ++j) {
     const uint32_t *words = wave.row(operand.index + j / 2);
     unsigned shift = j % 2 * 16;
@@ -61,14 +62,14 @@ inline void loadHalfValues(Wave &wave, const Operand &operand, unsigned count,
   }
 }
 
-inline void loadSingles(Wave &wave, const Operand &operand, unsigned count,
-                        float (*values)[kLanes]) {
+IRIS_INLINE void loadSingles(Wave &wave, const Operand &operand, unsigned count,
+                             float (*values)[kLanes]) {
   std::memcpy(values, wave.row(operand.index), count * sizeof(Row));
 }
 
 template <unsigned kMantissa, bool kIsFnuz>
-inline void loadFloat8s(Wave &wave, const Operand &operand, unsigned count,
-                        float (*values)[kLanes]) {
+IRIS_INLINE void loadFloat8s(Wave &wave, const Operand &operand, unsigned count,
+                             float (*values)[kLanes]) {
   const float *table = tableOfFloat8<kMantissa, kIsFnuz>();
   for (unsigned j = 0; j < count; ++j) {
     const uint32_t *words = wave.row(operand.index + j / 4);
@@ -77,79 +78,84 @@ inline void loadFloat8s(Wave &wave, const Operand &operand, unsigned count,
   }
 }
 
-/// Of integers as well: they are exact in f32.
-inline void loadBytes(Wave &wave, const Operand &operand, unsigned count,
-                      float (*values)[kLanes]) {
+IRIS_INLINE void loadSignedBytes(Wave &wave, const Operand &operand,
+                                 unsigned count, uint32_t (*values)[kLanes]) {
   for (unsigned j = 0; j < count; ++j) {
     const uint32_t *words = wave.row(operand.index + j / 4);
     for (unsigned lane = 0; lane < kLanes; ++lane)
-      values[j][lane] = float(int8_t(words[lane] >> (j % 4 * 8)));
+      values[j][lane] = uint32_t(int8_t(words[lane] >> (j % 4 * 8)));
   }
 }
 
-/// Multiplies kRows rows of A by kColumns columns of B, and adds. The sums of
-/// consecutive rows are in consecutive registers, values of A `rowStep` lanes
-/// apart. Consecutive k are in consecutive rows of `a` and `b`, `count` of
-/// them, then in the next group of `groupLanes` lanes.
-template <unsigned kRows, unsigned kColumns, class Sum>
-inline void accumulate(Sum *sums, const float *a, unsigned rowStep,
-                       const float *b, unsigned groups, unsigned groupLanes,
-                       unsigned count) {
-  Sum local[kRows][kColumns];
-  for (unsigned row = 0; row < kRows; ++row)
-    std::copy_n(sums + row * kLanes, kColumns, local[row]);
-  for (unsigned group = 0; group < groups; ++group)
-    for (unsigned j = 0; j < count; ++j) {
-      const float *columns = b + j * kLanes + group * groupLanes;
-      for (unsigned row = 0; row < kRows; ++row) {
-        Sum factor = Sum(a[j * kLanes + group * groupLanes + row * rowStep]);
-        for (unsigned i = 0; i < kColumns; ++i)
-          local[row][i] += factor * Sum(columns[i]);
-      }
-    }
-  for (unsigned row = 0; row < kRows; ++row)
-    std::copy_n(local[row], kColumns, sums + row * kLanes);
-}
+/// As many columns as one vector has. A vector of the compiler's, in as many
+/// registers as it takes.
+template <class Value, unsigned kColumns>
+struct ColumnVector {
+  typedef Value Type __attribute__((vector_size(kColumns * sizeof(Value))));
+};
 
-/// The same for four rows of eight columns, with the host's widest
-/// instructions.
-void addFloats(float *sums, const float *a, unsigned rowStep, const float *b,
-               unsigned groups, unsigned groupLanes, unsigned count);
-
-/// The same for sixteen columns.
-void addFloats16(float *sums, const float *a, unsigned rowStep, const float *b,
-                 unsigned groups, unsigned groupLanes, unsigned count);
-
+/// Rows whose sums are in registers at the same time: independent sums hide the
+/// latency of additions.
 constexpr unsigned kRowsAtOnce = 4;
 
-/// The same for four rows of kColumns columns.
+/// Multiplies four rows of A by columns of B, and adds. The sums of consecutive
+/// rows are in consecutive registers, values of A `rowStep` lanes apart.
+/// Consecutive k are in consecutive rows of `a` and `b`, `count` of them, then
+/// in the next group of `groupLanes` lanes.
 template <unsigned kColumns, class Sum>
-inline void addRows(Sum *sums, const float *a, unsigned rowStep, const float *b,
-                    unsigned groups, unsigned count) {
-  if constexpr (std::is_same_v<Sum, float> && kColumns % 16 == 0) {
-    for (unsigned column = 0; column < kColumns; column += 16)
-      addFloats16(sums + column, a, rowStep, b + column, groups, kColumns,
-                  count);
-  } else if constexpr (std::is_same_v<Sum, float> && kColumns % 8 == 0) {
-    for (unsigned column = 0; column < kColumns; column += 8)
-      addFloats(sums + column, a, rowStep, b + column, groups, kColumns, count);
-  } else {
-    accumulate<kRowsAtOnce, kColumns>(sums, a, rowStep, b, groups, kColumns,
-                                      count);
-  }
+IRIS_INLINE void addColumns(Sum *sums, const Sum *a, unsigned rowStep,
+                            const Sum *b, unsigned groups, unsigned groupLanes,
+                            unsigned count) {
+  // Two vectors of each row share the accesses to `a`. All loops over them are
+  // unrolled, so that the sums stay in registers.
+  constexpr unsigned size = kColumns / 2;
+  using Vector = typename ColumnVector<Sum, size>::Type;
+  Vector local[kRowsAtOnce][2];
+  for (unsigned row = 0; row < kRowsAtOnce; ++row)
+    for (unsigned half = 0; half < 2; ++half)
+      std::memcpy(&local[row][half], sums + row * kLanes + half * size,
+                  sizeof(Vector));
+  for (unsigned group = 0; group < groups; ++group)
+    for (unsigned j = 0; j < count; ++j) {
+      unsigned first = j * kLanes + group * groupLanes;
+      const Sum *factors = a + first;
+      Vector columns[2];
+      for (unsigned half = 0; half < 2; ++half)
+        std::memcpy(&columns[half], b + first + half * size, sizeof(Vector));
+      for (unsigned row = 0; row < kRowsAtOnce; ++row)
+        for (unsigned half = 0; half < 2; ++half)
+          local[row][half] += factors[row * rowStep] * columns[half];
+    }
+  for (unsigned row = 0; row < kRowsAtOnce; ++row)
+    for (unsigned half = 0; half < 2; ++half)
+      std::memcpy(sums + row * kLanes + half * size, &local[row][half],
+                  sizeof(Vector));
 }
 
-/// The sums before a multiplication: registers, or a constant.
-template <class Sum>
-inline void loadSums(Wave &wave, const Operand &initial, unsigned reg,
-                     Sum *sums) {
-  if (initial.kind == Operand::Vector)
-    std::memcpy(sums, wave.row(initial.index + reg), sizeof(Row));
-  else
-    std::fill_n(sums, kLanes,
-                bitCast<Sum>(initial.kind == Operand::Scalar
-                                 ? wave.scalars[initial.index]
-                                 : uint32_t(initial.constant)));
+/// The same for any number of columns.
+template <unsigned kColumns, class Sum>
+IRIS_INLINE void addRows(Sum *sums, const Sum *a, unsigned rowStep,
+                         const Sum *b, unsigned groups, unsigned count) {
+  constexpr unsigned atOnce = std::min(kColumns, 16u);
+  for (unsigned column = 0; column < kColumns; column += atOnce)
+    addColumns<atOnce>(sums + column, a, rowStep, b + column, groups, kColumns,
+                       count);
+}
+
+/// The sums before a multiplication, in the registers of the result: of other
+/// registers, or a constant.
+IRIS_INLINE void startSums(Wave &wave, const Instruction &instruction,
+                           unsigned count) {
+  const Operand &initial = instruction.sources[2];
+  uint32_t *sums = wave.row(instruction.result.index);
+  if (initial.kind == Operand::Vector) {
+    if (initial.index != instruction.result.index)
+      std::memmove(sums, wave.row(initial.index), count * sizeof(Row));
+    return;
+  }
+  std::fill_n(sums, count * kLanes,
+              initial.kind == Operand::Scalar ? wave.scalars[initial.index]
+                                              : uint32_t(initial.constant));
 }
 
 } // namespace mlir::iris::emulator

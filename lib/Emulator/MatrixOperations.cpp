@@ -13,9 +13,10 @@ using llvm::StringRef;
 
 namespace {
 
-/// The shape, with `blocks` independent multiplications.
+/// kRows by kRows results, with kBlocks independent multiplications.
+template <unsigned kRows, unsigned kDepth, unsigned kBlocks = 1>
 struct Shape {
-  unsigned rows, columns, depth, blocks;
+  static constexpr unsigned rows = kRows, depth = kDepth, blocks = kBlocks;
 };
 
 } // namespace
@@ -33,37 +34,34 @@ constexpr unsigned rowOf(unsigned reg, unsigned group) {
   return kRows == 16 ? 4 * group + reg : 8 * (reg / 4) + 4 * group + reg % 4;
 }
 
-/// D = A B + C for kRows by kRows results. `Sum` is float or int32_t.
-template <unsigned kRows, class Sum>
-static void multiply(Wave &wave, const Instruction &instruction,
-                     LoadFunction loadA, LoadFunction loadB) {
-  unsigned depth = instruction.detail, blocks = instruction.detail2;
+/// D = A B + C. `Sum` is float or uint32_t.
+template <class Shape, class Sum, LoadFunction<Sum> loadA,
+          LoadFunction<Sum> loadB>
+static IRIS_INLINE void multiply(Wave &wave, const Instruction &instruction) {
+  constexpr unsigned rows = Shape::rows;
   // Lanes with the rows of one block, each with `count` values of k.
-  unsigned groups = kLanes / kRows / blocks;
-  unsigned count = depth / groups;
-  alignas(64) float a[32][kLanes], b[32][kLanes];
+  constexpr unsigned groups = kLanes / rows / Shape::blocks;
+  constexpr unsigned count = Shape::depth / groups;
+  // Registers of the result may be those of A and B.
+  alignas(64) Sum a[count][kLanes], b[count][kLanes];
   loadA(wave, instruction.sources[0], count, a);
   loadB(wave, instruction.sources[1], count, b);
-  // Registers of a block's result: each has one row in each group of kRows
+  // Registers of a block's result: each has one row in each group of `rows`
   // lanes. The blocks of 4 by 4 results share registers.
-  constexpr bool isShared = kRows == 4;
-  unsigned perBlock = isShared ? 4 : kRows * kRows / kLanes;
-  unsigned total = isShared ? 4 : perBlock * blocks;
-  alignas(64) Sum sums[32][kLanes];
-  for (unsigned reg = 0; reg < total; ++reg)
-    loadSums(wave, instruction.sources[2], reg, sums[reg]);
+  constexpr bool isShared = rows == 4;
+  constexpr unsigned perBlock = isShared ? 4 : rows * rows / kLanes;
+  constexpr unsigned total = isShared ? 4 : perBlock * Shape::blocks;
+  startSums(wave, instruction, total);
   // Four consecutive registers have consecutive rows.
   for (unsigned reg = 0; reg < total; reg += kRowsAtOnce)
-    for (unsigned group = 0; group < kLanes / kRows; ++group) {
+    for (unsigned group = 0; group < kLanes / rows; ++group) {
       unsigned block = isShared ? group : reg / perBlock;
-      unsigned row = isShared ? reg : rowOf<kRows>(reg % perBlock, group);
-      unsigned first = block * groups * kRows;
-      addRows<kRows>(sums[reg] + group * kRows, a[0] + first + row, 1,
-                     b[0] + first, groups, count);
+      unsigned row = isShared ? reg : rowOf<rows>(reg % perBlock, group);
+      unsigned first = block * groups * rows;
+      auto *sums = reinterpret_cast<Sum *>(
+          wave.row(instruction.result.index + reg) + group * rows);
+      addRows<rows>(sums, a[0] + first + row, 1, b[0] + first, groups, count);
     }
-  for (unsigned reg = 0; reg < total; ++reg)
-    std::memcpy(wave.row(instruction.result.index + reg), sums[reg],
-                sizeof(Row));
 }
 
 /// 16 by 16 results of f64: one value of k in each group of 16 lanes.
@@ -99,104 +97,93 @@ static void multiplyDoubles(Wave &wave, const Instruction &instruction) {
 //===----------------------------------------------------------------------===//
 
 static Error buildMultiplication(InstructionBuilder &builder, Handler run,
-                                 Shape shape, unsigned operandWords,
-                                 unsigned resultWords, bool isFloat) {
-  Instruction &instruction = builder.instruction;
+                                 unsigned operandWords, unsigned resultWords,
+                                 bool isFloat) {
   for (StringRef modifier : {"cbsz", "abid", "blgp", "neg"})
     if (builder.parsed.has(modifier))
       return builder.error("the emulator does not know '" + modifier + "'");
-  instruction.run = run;
-  instruction.detail = shape.depth;
-  instruction.detail2 = shape.blocks;
+  builder.instruction.run = run;
   return buildMatrixOperands(builder, operandWords, resultWords, isFloat);
 }
 
-template <class Sum, LoadFunction loadA, LoadFunction loadB>
-static Handler handlerOf(unsigned rows) {
-  if (rows == 4)
-    return [](Wave &wave, const Instruction &instruction) {
-      multiply<4, Sum>(wave, instruction, loadA, loadB);
-    };
-  if (rows == 16)
-    return [](Wave &wave, const Instruction &instruction) {
-      multiply<16, Sum>(wave, instruction, loadA, loadB);
-    };
-  return [](Wave &wave, const Instruction &instruction) {
-    multiply<32, Sum>(wave, instruction, loadA, loadB);
-  };
-}
-
 /// The instruction of a shape, for elements of this many bits.
-template <class Sum, LoadFunction loadA, LoadFunction loadB>
-static BuildFunction makeBuild(Shape shape, unsigned bitsOfElement) {
-  Handler run = handlerOf<Sum, loadA, loadB>(shape.rows);
-  unsigned values = shape.rows * shape.depth * shape.blocks / kLanes;
+template <class Shape, class Sum, LoadFunction<Sum> loadA,
+          LoadFunction<Sum> loadB>
+static BuildFunction makeBuild(unsigned bitsOfElement) {
+  Handler run = widest<multiply<Shape, Sum, loadA, loadB>>();
+  constexpr unsigned elements = Shape::rows * Shape::blocks;
+  unsigned values = elements * Shape::depth / kLanes;
   unsigned operandWords = std::max(1u, values * bitsOfElement / 32);
-  unsigned resultWords = shape.rows * shape.columns * shape.blocks / kLanes;
+  unsigned resultWords = elements * Shape::rows / kLanes;
   return [=](InstructionBuilder &builder) {
-    return buildMultiplication(builder, run, shape, operandWords, resultWords,
+    return buildMultiplication(builder, run, operandWords, resultWords,
                                std::is_same_v<Sum, float>);
   };
 }
 
 /// All names of a shape and type: 32x32x8_f16, 32x32x8f16, 32x32x8_f16_1k, ...
+template <class Shape>
 static void addNames(InstructionTable &table, StringRef result, StringRef type,
-                     Shape shape, const BuildFunction &build) {
+                     const BuildFunction &build) {
   using llvm::Twine;
-  std::string prefix = ("v_mfma_" + result + "_" + Twine(shape.rows) + "x" +
-                        Twine(shape.columns) + "x" + Twine(shape.depth))
+  std::string prefix = ("v_mfma_" + result + "_" + Twine(Shape::rows) + "x" +
+                        Twine(Shape::rows) + "x" + Twine(Shape::depth))
                            .str();
   std::string blocks =
-      shape.blocks > 1 ? ("_" + Twine(shape.blocks) + "b").str() : "";
+      Shape::blocks > 1 ? ("_" + Twine(Shape::blocks) + "b").str() : "";
   for (StringRef suffix : {"", "_1k"}) {
     table.add((prefix + blocks + "_" + type + suffix).str(), build);
     table.add((prefix + type + suffix).str(), build);
   }
 }
 
-template <LoadFunction load>
+/// Multiplications of one type.
+template <class Sum, LoadFunction<Sum> load, class... Shapes>
+static void addShapes(InstructionTable &table, StringRef result, StringRef type,
+                      unsigned bitsOfElement) {
+  (addNames<Shapes>(table, result, type,
+                    makeBuild<Shapes, Sum, load, load>(bitsOfElement)),
+   ...);
+}
+
+template <LoadFunction<float> load>
 static void addMultiplicationsOfHalves(InstructionTable &table,
                                        StringRef type) {
-  for (Shape shape :
-       {Shape{32, 32, 8, 1}, Shape{16, 16, 16, 1}, Shape{32, 32, 4, 2},
-        Shape{16, 16, 4, 4}, Shape{4, 4, 4, 16}, Shape{32, 32, 16, 1},
-        Shape{16, 16, 32, 1}})
-    addNames(table, "f32", type, shape,
-             makeBuild<float, load, load>(shape, 16));
+  addShapes<float, load, Shape<32, 8>, Shape<16, 16>, Shape<32, 4, 2>,
+            Shape<16, 4, 4>, Shape<4, 4, 16>, Shape<32, 16>, Shape<16, 32>>(
+      table, "f32", type, 16);
 }
 
 /// One combination of 8-bit formats. The chip decides which variant they are.
+template <class Shape, unsigned kMantissaA, unsigned kMantissaB>
+static void addFloat8Shape(InstructionTable &table, StringRef type) {
+  auto fnuz = makeBuild<Shape, float, loadFloat8s<kMantissaA, true>,
+                        loadFloat8s<kMantissaB, true>>(8);
+  auto ocp = makeBuild<Shape, float, loadFloat8s<kMantissaA, false>,
+                       loadFloat8s<kMantissaB, false>>(8);
+  addNames<Shape>(table, "f32", type, [=](InstructionBuilder &builder) {
+    return builder.execution.hasFnuzFloats ? fnuz(builder) : ocp(builder);
+  });
+}
+
 template <unsigned kMantissaA, unsigned kMantissaB>
 static void addFloat8s(InstructionTable &table, StringRef type) {
-  for (Shape shape : {Shape{32, 32, 16, 1}, Shape{16, 16, 32, 1}}) {
-    auto fnuz = makeBuild<float, loadFloat8s<kMantissaA, true>,
-                          loadFloat8s<kMantissaB, true>>(shape, 8);
-    auto ocp = makeBuild<float, loadFloat8s<kMantissaA, false>,
-                         loadFloat8s<kMantissaB, false>>(shape, 8);
-    addNames(table, "f32", type, shape, [=](InstructionBuilder &builder) {
-      return builder.execution.hasFnuzFloats ? fnuz(builder) : ocp(builder);
-    });
-  }
+  addFloat8Shape<Shape<32, 16>, kMantissaA, kMantissaB>(table, type);
+  addFloat8Shape<Shape<16, 32>, kMantissaA, kMantissaB>(table, type);
 }
 
 void mlir::iris::emulator::addMatrixOperations(InstructionTable &table) {
   addMultiplicationsOfHalves<loadHalfValues<fromHalf>>(table, "f16");
   addMultiplicationsOfHalves<loadHalfValues<fromBrain>>(table, "bf16");
-  for (Shape shape :
-       {Shape{32, 32, 2, 1}, Shape{16, 16, 4, 1}, Shape{32, 32, 1, 2},
-        Shape{16, 16, 1, 4}, Shape{4, 4, 1, 16}})
-    addNames(table, "f32", "f32", shape,
-             makeBuild<float, loadSingles, loadSingles>(shape, 32));
-  for (Shape shape : {Shape{32, 32, 16, 1}, Shape{16, 16, 32, 1},
-                      Shape{32, 32, 32, 1}, Shape{16, 16, 64, 1}})
-    addNames(table, "i32", "i8", shape,
-             makeBuild<int32_t, loadBytes, loadBytes>(shape, 8));
+  addShapes<float, loadSingles, Shape<32, 2>, Shape<16, 4>, Shape<32, 1, 2>,
+            Shape<16, 1, 4>, Shape<4, 1, 16>>(table, "f32", "f32", 32);
+  addShapes<uint32_t, loadSignedBytes, Shape<32, 16>, Shape<16, 32>,
+            Shape<32, 32>, Shape<16, 64>>(table, "i32", "i8", 8);
   addFloat8s<3, 3>(table, "fp8_fp8");
   addFloat8s<3, 2>(table, "fp8_bf8");
   addFloat8s<2, 3>(table, "bf8_fp8");
   addFloat8s<2, 2>(table, "bf8_bf8");
-  Shape doubles{16, 16, 4, 1};
-  addNames(table, "f64", "f64", doubles, [=](InstructionBuilder &builder) {
-    return buildMultiplication(builder, multiplyDoubles, doubles, 2, 8, true);
+  addNames<Shape<16, 4>>(table, "f64", "f64", [](InstructionBuilder &builder) {
+    return buildMultiplication(builder, multiplyDoubles, 2, 8, true);
   });
 }

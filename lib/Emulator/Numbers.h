@@ -71,13 +71,11 @@ inline double fuseToOdd(double a, double b, double c) {
   return bitCast<double>(isInexact && !(bits & 1) ? neighbour : bits);
 }
 
-inline float fuse(float a, float b, float c) {
-#ifdef __FMA__
-  return __builtin_fmaf(a, b, c);
-#else
+/// a * b + c, rounded once: as an instruction, where the host has one.
+inline float fuseSlowly(float a, float b, float c) {
   return float(fuseToOdd(a, b, c));
-#endif
 }
+inline float fuse(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 inline float fromBrain(uint32_t brain) { return bitCast<float>(brain << 16); }
 

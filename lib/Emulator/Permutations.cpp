@@ -5,17 +5,17 @@
 using namespace mlir::iris::emulator;
 using llvm::Error;
 
-/// The lane that each lane reads, or -1.
-using Permutation = std::array<int8_t, kLanes>;
-
 /// Fills in the permutation that a modifier of the assembly names. Rows have 16
 /// lanes.
 static bool parsePermutation(const ParsedInstruction &parsed, unsigned waveSize,
-                             Permutation &from) {
+                             Permutation &permutation) {
   auto set = [&](auto function) {
     for (int lane = 0; lane < int(kLanes); ++lane) {
       int source = function(lane);
-      from[lane] = int8_t(source >= 0 && source < int(waveSize) ? source : -1);
+      if (source < 0 || source >= int(waveSize))
+        continue;
+      permutation.from[lane] = uint8_t(source);
+      permutation.hasSource |= uint64_t(1) << lane;
     }
     return true;
   };
@@ -78,15 +78,19 @@ static bool parsePermutation(const ParsedInstruction &parsed, unsigned waveSize,
 static void runPermuted(Wave &wave, const Instruction &instruction) {
   const uint32_t *source = wave.row(instruction.detail);
   uint32_t *permuted = wave.row(instruction.sources[0].index);
-  uint64_t exec = wave.exec(), written = 0;
+  const std::array<uint8_t, kLanes> &from = instruction.permutation->from;
+  uint64_t exec = wave.exec(), valid = instruction.permutation->hasSource;
   bool readsInactive = instruction.detail2 & 2;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    int from = (*instruction.permutation)[lane];
-    bool isValid = from >= 0 && (readsInactive || exec >> from & 1);
-    permuted[lane] = isValid ? source[from] : 0;
-    if (isValid || instruction.detail2 & 1)
-      written |= uint64_t(1) << lane;
+  if (!readsInactive && !wave.isFull()) {
+    uint64_t active = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      active |= (exec >> from[lane] & 1) << lane;
+    valid &= active;
   }
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    permuted[lane] = source[from[lane]];
+  forLanes(~valid, [&](unsigned lane) { permuted[lane] = 0; });
+  uint64_t written = instruction.detail2 & 1 ? ~uint64_t(0) : valid;
   wave.setScalar64(kExec, exec & written & instruction.enabledLanes);
   instruction.inner(wave, instruction);
   wave.setScalar64(kExec, exec);
@@ -152,7 +156,8 @@ static void runSelected(Wave &wave, const Instruction &instruction) {
     if (selection.sources[i].kind == Operand::None)
       continue;
     Row buffer;
-    const uint32_t *words = loadWords(wave, selection.sources[i], 0, buffer);
+    const uint32_t *words =
+        loadWords(wave, selection.sources[i], 0, buffer.lanes);
     uint32_t *part = wave.row(instruction.sources[i].index);
     for (unsigned lane = 0; lane < kLanes; ++lane)
       part[lane] = extract(words[lane], selection.parts[i]);

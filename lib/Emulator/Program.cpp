@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Program.h"
 #include "Decoder.h"
+#include "Waits.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::iris::emulator;
@@ -39,6 +40,7 @@ llvm::Expected<const Instruction *> Program::decodeAt(uint32_t position) {
     instruction.run = [](Wave &, const Instruction &) {};
     instruction.numRanges = 0;
   }
+  OutstandingAccesses::collectRegisters(instruction);
   return table[position] = &instruction;
 }
 

@@ -20,10 +20,9 @@ public:
   Program(const CodeObject &code, const Kernel &kernel,
           Disassembler &disassembler, llvm::ArrayRef<uint32_t> removed = {});
 
-  /// The instruction there, or null if it is not decoded.
-  const Instruction *find(uint32_t position) const {
-    return position < table.size() ? table[position] : nullptr;
-  }
+  /// The instruction at each position, or null if it is not decoded. The table
+  /// does not move.
+  llvm::ArrayRef<const Instruction *> getTable() const { return table; }
   llvm::Expected<const Instruction *> decodeAt(uint32_t position);
 
   /// Decodes all instructions from the kernel's first one up to a position, and

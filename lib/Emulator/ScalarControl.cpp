@@ -290,7 +290,7 @@ static void addFlow(InstructionTable &table) {
   Handler readClock = [](Wave &wave, const Instruction &instruction) {
     const MachineState &machine = wave.machine;
     wave.setScalar64(instruction.result.index,
-                     machine.clock ? machine.clock() : machine.ticks);
+                     machine.clock ? machine.clock() : machine.executed);
     wave.outstanding.issue(Counter(instruction.detail), Order::Any, instruction,
                            {instruction.result.index, 2});
   };

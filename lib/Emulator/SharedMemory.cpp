@@ -4,6 +4,7 @@
 // Operands: the address (source 0), the data (1 and 2).
 #include "Access.h"
 #include "AtomicOps.h"
+#include "LaneWords.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir::iris::emulator;
@@ -37,83 +38,123 @@ static inline uint8_t *locate(Wave &wave, unsigned lane, uint32_t address,
   return nullptr;
 }
 
+/// Whether all lanes are active, and access `bytes` inside of LDS.
+static IRIS_INLINE bool areAllInside(Wave &wave, const uint32_t *addresses,
+                                     uint32_t offset, unsigned bytes) {
+  if (!wave.isFull())
+    return false;
+  uint32_t most = 0;
+  for (unsigned lane = 0; lane < wave.waveSize; ++lane)
+    most = std::max(most, addresses[lane] + offset);
+  size_t size = wave.group.lds.size();
+  return bytes <= size && most <= size - bytes;
+}
+
 template <unsigned kBytes>
-static void loadLanes(Wave &wave, const Instruction &instruction) {
+static IRIS_INLINE void loadLanes(Wave &wave, const Instruction &instruction) {
   const uint32_t *addresses = wave.row(instruction.sources[0].index);
   uint32_t *rows = wave.row(instruction.result.index);
+  uint32_t offset = uint32_t(instruction.offset);
+  if (areAllInside(wave, addresses, offset, kBytes)) {
+    const uint8_t *lds = wave.group.lds.data();
+    loadAllLanes<kBytes / 4>(rows, wave.waveSize, [&](unsigned lane) {
+      return lds + uint32_t(addresses[lane] + offset);
+    });
+  } else {
+    forLanes(wave.exec(), [&](unsigned lane) {
+      const uint8_t *data =
+          locate(wave, lane, addresses[lane] + offset, kBytes);
+      if (!data)
+        return;
+      uint32_t words[kBytes / 4];
+      std::memcpy(words, data, kBytes);
+      for (unsigned i = 0; i < kBytes / 4; ++i)
+        rows[i * kLanes + lane] = words[i];
+    });
+  }
+  issueShared(wave, instruction, kBytes / 4);
+}
+
+template <unsigned kBytes, unsigned kFlags>
+static IRIS_INLINE void loadSharedPart(Wave &wave,
+                                       const Instruction &instruction) {
+  const uint32_t *addresses = wave.row(instruction.sources[0].index);
+  uint32_t *row = wave.row(instruction.result.index);
   forLanes(wave.exec(), [&](unsigned lane) {
     const uint8_t *data = locate(
         wave, lane, addresses[lane] + uint32_t(instruction.offset), kBytes);
     if (!data)
       return;
-    uint32_t words[kBytes / 4];
-    std::memcpy(words, data, kBytes);
-    for (unsigned i = 0; i < kBytes / 4; ++i)
-      rows[i * kLanes + lane] = words[i];
-  });
-  issueShared(wave, instruction, kBytes / 4);
-}
-
-static void loadSharedPart(Wave &wave, const Instruction &instruction) {
-  const uint32_t *addresses = wave.row(instruction.sources[0].index);
-  uint32_t *row = wave.row(instruction.result.index);
-  unsigned bytes = instruction.accessBytes, flags = instruction.detail;
-  forLanes(wave.exec(), [&](unsigned lane) {
-    const uint8_t *data = locate(
-        wave, lane, addresses[lane] + uint32_t(instruction.offset), bytes);
-    if (!data)
-      return;
     uint32_t value = 0;
-    std::memcpy(&value, data, bytes);
-    row[lane] = mergePart(row[lane], value, bytes, flags);
+    std::memcpy(&value, data, kBytes);
+    row[lane] = mergePart(row[lane], value, kBytes, kFlags);
   });
   issueShared(wave, instruction, 1);
 }
 
-template <unsigned kBytes>
-static void storeLanes(Wave &wave, const Instruction &instruction) {
-  constexpr unsigned words = (kBytes + 3) / 4;
+template <unsigned kBytes, unsigned kFlags = 0>
+static IRIS_INLINE void storeLanes(Wave &wave, const Instruction &instruction) {
+  constexpr unsigned words = (kBytes + 3) / 4, shift = kFlags & kHigh ? 16 : 0;
   const uint32_t *addresses = wave.row(instruction.sources[0].index);
   const uint32_t *rows = wave.row(instruction.sources[1].index);
-  forLanes(wave.exec(), [&](unsigned lane) {
-    uint8_t *data = locate(
-        wave, lane, addresses[lane] + uint32_t(instruction.offset), kBytes);
-    if (!data)
-      return;
-    uint32_t values[words];
-    for (unsigned i = 0; i < words; ++i)
-      values[i] = rows[i * kLanes + lane];
-    if (kBytes < 4 && instruction.detail & kHigh)
-      values[0] >>= 16;
-    std::memcpy(data, values, kBytes);
-  });
+  uint32_t offset = uint32_t(instruction.offset);
+  if (kBytes >= 4 && areAllInside(wave, addresses, offset, kBytes)) {
+    uint8_t *lds = wave.group.lds.data();
+    storeAllLanes<words>(rows, wave.waveSize, [&](unsigned lane) {
+      return lds + uint32_t(addresses[lane] + offset);
+    });
+  } else {
+    forLanes(wave.exec(), [&](unsigned lane) {
+      uint8_t *data = locate(wave, lane, addresses[lane] + offset, kBytes);
+      if (!data)
+        return;
+      uint32_t values[words];
+      for (unsigned i = 0; i < words; ++i)
+        values[i] = rows[i * kLanes + lane] >> shift;
+      std::memcpy(data, values, kBytes);
+    });
+  }
   ++wave.machine.stores;
   issueShared(wave, instruction, 0);
 }
 
 /// Two accesses of kWords; `detail` and `detail2` are their offsets.
 template <unsigned kWords>
-static void loadTwo(Wave &wave, const Instruction &instruction) {
-  const uint32_t *addresses = wave.row(instruction.sources[0].index);
+static IRIS_INLINE void loadTwo(Wave &wave, const Instruction &instruction) {
+  // The result may be in the row of the addresses.
+  Row addresses;
+  std::memcpy(addresses.lanes, wave.row(instruction.sources[0].index),
+              sizeof(Row));
+  const uint32_t offsets[] = {instruction.detail, instruction.detail2};
   uint32_t *rows = wave.row(instruction.result.index);
-  forLanes(wave.exec(), [&](unsigned lane) {
-    uint32_t words[2 * kWords];
-    for (unsigned i = 0; i < 2; ++i) {
-      uint32_t offset = i ? instruction.detail2 : instruction.detail;
-      const uint8_t *data =
-          locate(wave, lane, addresses[lane] + offset, 4 * kWords);
-      if (!data)
-        return;
-      std::memcpy(words + i * kWords, data, 4 * kWords);
-    }
-    for (unsigned i = 0; i < 2 * kWords; ++i)
-      rows[i * kLanes + lane] = words[i];
-  });
+  constexpr unsigned bytes = 4 * kWords;
+  if (areAllInside(wave, addresses.lanes, offsets[0], bytes) &&
+      areAllInside(wave, addresses.lanes, offsets[1], bytes)) {
+    const uint8_t *lds = wave.group.lds.data();
+    for (unsigned i = 0; i < 2; ++i)
+      loadAllLanes<kWords>(
+          rows + i * kWords * kLanes, wave.waveSize, [&](unsigned lane) {
+            return lds + uint32_t(addresses.lanes[lane] + offsets[i]);
+          });
+  } else {
+    forLanes(wave.exec(), [&](unsigned lane) {
+      uint32_t words[2 * kWords];
+      for (unsigned i = 0; i < 2; ++i) {
+        const uint8_t *data =
+            locate(wave, lane, addresses.lanes[lane] + offsets[i], bytes);
+        if (!data)
+          return;
+        std::memcpy(words + i * kWords, data, bytes);
+      }
+      for (unsigned i = 0; i < 2 * kWords; ++i)
+        rows[i * kLanes + lane] = words[i];
+    });
+  }
   issueShared(wave, instruction, 2 * kWords);
 }
 
 template <unsigned kWords>
-static void storeTwo(Wave &wave, const Instruction &instruction) {
+static IRIS_INLINE void storeTwo(Wave &wave, const Instruction &instruction) {
   const uint32_t *addresses = wave.row(instruction.sources[0].index);
   forLanes(wave.exec(), [&](unsigned lane) {
     for (unsigned i = 0; i < 2; ++i) {
@@ -162,52 +203,57 @@ static Error buildShared(InstructionBuilder &builder, Handler run,
   return Error::success();
 }
 
+/// A load of a byte or two, by its names.
+template <unsigned kBytes, unsigned kFlags = 0>
+static void addPart(InstructionTable &table, StringRef old, StringRef name) {
+  for (StringRef each : {old, name})
+    table.add(each, [](InstructionBuilder &builder) {
+      return buildShared(builder, widest<loadSharedPart<kBytes, kFlags>>(), 1,
+                         0, 0);
+    });
+}
+
 static void addPlain(InstructionTable &table) {
   auto load = [&](std::initializer_list<StringRef> names, Handler run,
-                  unsigned bytes, unsigned flags = 0) {
+                  unsigned words) {
     for (StringRef name : names)
       table.add(name, [=](InstructionBuilder &builder) {
-        builder.instruction.accessBytes = uint8_t(bytes);
-        builder.instruction.detail = flags;
-        return buildShared(builder, run, (bytes + 3) / 4, 0, 0);
+        return buildShared(builder, run, words, 0, 0);
       });
   };
-  load({"ds_read_b32", "ds_load_b32"}, loadLanes<4>, 4);
-  load({"ds_read_b64", "ds_load_b64"}, loadLanes<8>, 8);
-  load({"ds_read_b96", "ds_load_b96"}, loadLanes<12>, 12);
-  load({"ds_read_b128", "ds_load_b128"}, loadLanes<16>, 16);
-  load({"ds_read_u8", "ds_load_u8"}, loadSharedPart, 1);
-  load({"ds_read_i8", "ds_load_i8"}, loadSharedPart, 1, kSigned);
-  load({"ds_read_u16", "ds_load_u16"}, loadSharedPart, 2);
-  load({"ds_read_i16", "ds_load_i16"}, loadSharedPart, 2, kSigned);
-  load({"ds_read_u8_d16", "ds_load_u8_d16"}, loadSharedPart, 1, kHalf);
-  load({"ds_read_u8_d16_hi", "ds_load_u8_d16_hi"}, loadSharedPart, 1,
-       kHalf | kHigh);
-  load({"ds_read_i8_d16", "ds_load_i8_d16"}, loadSharedPart, 1,
-       kSigned | kHalf);
-  load({"ds_read_i8_d16_hi", "ds_load_i8_d16_hi"}, loadSharedPart, 1,
-       kSigned | kHalf | kHigh);
-  load({"ds_read_u16_d16", "ds_load_u16_d16"}, loadSharedPart, 2, kHalf);
-  load({"ds_read_u16_d16_hi", "ds_load_u16_d16_hi"}, loadSharedPart, 2,
-       kHalf | kHigh);
+  load({"ds_read_b32", "ds_load_b32"}, widest<loadLanes<4>>(), 1);
+  load({"ds_read_b64", "ds_load_b64"}, widest<loadLanes<8>>(), 2);
+  load({"ds_read_b96", "ds_load_b96"}, widest<loadLanes<12>>(), 3);
+  load({"ds_read_b128", "ds_load_b128"}, widest<loadLanes<16>>(), 4);
+  addPart<1>(table, "ds_read_u8", "ds_load_u8");
+  addPart<1, kSigned>(table, "ds_read_i8", "ds_load_i8");
+  addPart<2>(table, "ds_read_u16", "ds_load_u16");
+  addPart<2, kSigned>(table, "ds_read_i16", "ds_load_i16");
+  addPart<1, kHalf>(table, "ds_read_u8_d16", "ds_load_u8_d16");
+  addPart<1, kHalf | kHigh>(table, "ds_read_u8_d16_hi", "ds_load_u8_d16_hi");
+  addPart<1, kSigned | kHalf>(table, "ds_read_i8_d16", "ds_load_i8_d16");
+  addPart<1, kSigned | kHalf | kHigh>(table, "ds_read_i8_d16_hi",
+                                      "ds_load_i8_d16_hi");
+  addPart<2, kHalf>(table, "ds_read_u16_d16", "ds_load_u16_d16");
+  addPart<2, kHalf | kHigh>(table, "ds_read_u16_d16_hi", "ds_load_u16_d16_hi");
 
   auto store = [&](std::initializer_list<StringRef> names, Handler run,
-                   unsigned bytes, unsigned flags = 0) {
+                   unsigned words) {
     for (StringRef name : names)
       table.add(name, [=](InstructionBuilder &builder) {
-        builder.instruction.detail = flags;
-        return buildShared(builder, run, 0, 1, (bytes + 3) / 4);
+        return buildShared(builder, run, 0, 1, words);
       });
   };
-  store({"ds_write_b8", "ds_store_b8"}, storeLanes<1>, 1);
-  store({"ds_write_b8_d16_hi", "ds_store_b8_d16_hi"}, storeLanes<1>, 1, kHigh);
-  store({"ds_write_b16", "ds_store_b16"}, storeLanes<2>, 2);
-  store({"ds_write_b16_d16_hi", "ds_store_b16_d16_hi"}, storeLanes<2>, 2,
-        kHigh);
-  store({"ds_write_b32", "ds_store_b32"}, storeLanes<4>, 4);
-  store({"ds_write_b64", "ds_store_b64"}, storeLanes<8>, 8);
-  store({"ds_write_b96", "ds_store_b96"}, storeLanes<12>, 12);
-  store({"ds_write_b128", "ds_store_b128"}, storeLanes<16>, 16);
+  store({"ds_write_b8", "ds_store_b8"}, widest<storeLanes<1>>(), 1);
+  store({"ds_write_b8_d16_hi", "ds_store_b8_d16_hi"},
+        widest<storeLanes<1, kHigh>>(), 1);
+  store({"ds_write_b16", "ds_store_b16"}, widest<storeLanes<2>>(), 1);
+  store({"ds_write_b16_d16_hi", "ds_store_b16_d16_hi"},
+        widest<storeLanes<2, kHigh>>(), 1);
+  store({"ds_write_b32", "ds_store_b32"}, widest<storeLanes<4>>(), 1);
+  store({"ds_write_b64", "ds_store_b64"}, widest<storeLanes<8>>(), 2);
+  store({"ds_write_b96", "ds_store_b96"}, widest<storeLanes<12>>(), 3);
+  store({"ds_write_b128", "ds_store_b128"}, widest<storeLanes<16>>(), 4);
 }
 
 static void addTwo(InstructionTable &table) {
@@ -218,22 +264,22 @@ static void addTwo(InstructionTable &table) {
     bool isLoad;
   };
   const Kind kinds[] = {
-      {"ds_read2_b32", loadTwo<1>, 1, 4, true},
-      {"ds_read2_b64", loadTwo<2>, 2, 8, true},
-      {"ds_read2st64_b32", loadTwo<1>, 1, 256, true},
-      {"ds_read2st64_b64", loadTwo<2>, 2, 512, true},
-      {"ds_load_2addr_b32", loadTwo<1>, 1, 4, true},
-      {"ds_load_2addr_b64", loadTwo<2>, 2, 8, true},
-      {"ds_load_2addr_stride64_b32", loadTwo<1>, 1, 256, true},
-      {"ds_load_2addr_stride64_b64", loadTwo<2>, 2, 512, true},
-      {"ds_write2_b32", storeTwo<1>, 1, 4, false},
-      {"ds_write2_b64", storeTwo<2>, 2, 8, false},
-      {"ds_write2st64_b32", storeTwo<1>, 1, 256, false},
-      {"ds_write2st64_b64", storeTwo<2>, 2, 512, false},
-      {"ds_store_2addr_b32", storeTwo<1>, 1, 4, false},
-      {"ds_store_2addr_b64", storeTwo<2>, 2, 8, false},
-      {"ds_store_2addr_stride64_b32", storeTwo<1>, 1, 256, false},
-      {"ds_store_2addr_stride64_b64", storeTwo<2>, 2, 512, false}};
+      {"ds_read2_b32", widest<loadTwo<1>>(), 1, 4, true},
+      {"ds_read2_b64", widest<loadTwo<2>>(), 2, 8, true},
+      {"ds_read2st64_b32", widest<loadTwo<1>>(), 1, 256, true},
+      {"ds_read2st64_b64", widest<loadTwo<2>>(), 2, 512, true},
+      {"ds_load_2addr_b32", widest<loadTwo<1>>(), 1, 4, true},
+      {"ds_load_2addr_b64", widest<loadTwo<2>>(), 2, 8, true},
+      {"ds_load_2addr_stride64_b32", widest<loadTwo<1>>(), 1, 256, true},
+      {"ds_load_2addr_stride64_b64", widest<loadTwo<2>>(), 2, 512, true},
+      {"ds_write2_b32", widest<storeTwo<1>>(), 1, 4, false},
+      {"ds_write2_b64", widest<storeTwo<2>>(), 2, 8, false},
+      {"ds_write2st64_b32", widest<storeTwo<1>>(), 1, 256, false},
+      {"ds_write2st64_b64", widest<storeTwo<2>>(), 2, 512, false},
+      {"ds_store_2addr_b32", widest<storeTwo<1>>(), 1, 4, false},
+      {"ds_store_2addr_b64", widest<storeTwo<2>>(), 2, 8, false},
+      {"ds_store_2addr_stride64_b32", widest<storeTwo<1>>(), 1, 256, false},
+      {"ds_store_2addr_stride64_b64", widest<storeTwo<2>>(), 2, 512, false}};
   for (const Kind &kind : kinds)
     table.add(kind.name, [kind](InstructionBuilder &builder) {
       const ParsedInstruction &parsed = builder.parsed;

@@ -8,6 +8,7 @@
 
 #include "Numbers.h"
 #include "Wave.h"
+#include "Wide.h"
 #include <algorithm>
 
 namespace mlir::iris::emulator {
@@ -25,25 +26,127 @@ struct OperandType {
   bool isBrain = false;
 };
 
+/// Applies |x| and -x to the top bits.
+template <class Word>
+IRIS_INLINE void modifySigns(const Operand &operand, Word *values, Word sign) {
+  Word keep = operand.isAbsolute ? ~sign : ~Word(0);
+  Word flip = operand.isNegated ? sign : 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    values[lane] = (values[lane] & keep) ^ flip;
+}
+
 /// One word for each lane. Returns the register itself if it can.
-const uint32_t *loadWords(Wave &wave, const Operand &operand, unsigned word,
-                          Row &buffer);
+IRIS_INLINE const uint32_t *loadWords(Wave &wave, const Operand &operand,
+                                      unsigned word, uint32_t *buffer) {
+  if (operand.kind == Operand::Vector)
+    return wave.row(operand.index + word);
+  uint32_t value = operand.kind == Operand::Constant
+                       ? uint32_t(operand.constant >> (32 * word))
+                   : operand.kind == Operand::Scc
+                       ? wave.scc
+                       : wave.scalars[operand.index + word];
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    buffer[lane] = value;
+  return buffer;
+}
+
 /// As above, with |x| and -x of f32.
-const uint32_t *loadFloatWords(Wave &wave, const Operand &operand, Row &buffer);
+IRIS_INLINE const uint32_t *loadFloatWords(Wave &wave, const Operand &operand,
+                                           uint32_t *buffer) {
+  const uint32_t *words = loadWords(wave, operand, 0, buffer);
+  if (!operand.hasModifiers())
+    return words;
+  if (words != buffer)
+    std::memcpy(buffer, words, sizeof(Row));
+  modifySigns<uint32_t>(operand, buffer, 1u << 31);
+  return buffer;
+}
+
 /// Two words for each lane, with |x| and -x of f64 if they are floats.
-void loadPairs(Wave &wave, const Operand &operand, bool isFloat,
-               uint64_t *values);
+IRIS_INLINE void loadPairs(Wave &wave, const Operand &operand, bool isFloat,
+                           uint64_t *values) {
+  Row lowBuffer, highBuffer;
+  const uint32_t *low = loadWords(wave, operand, 0, lowBuffer.lanes);
+  const uint32_t *high = loadWords(wave, operand, 1, highBuffer.lanes);
+  IRIS_EACH_LANE
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    values[lane] = low[lane] | uint64_t(high[lane]) << 32;
+  if (isFloat && operand.hasModifiers())
+    modifySigns<uint64_t>(operand, values, uint64_t(1) << 63);
+}
+
 /// Half a word for each lane, with |x| and -x of f16 if they are floats.
-void loadHalves(Wave &wave, const Operand &operand, bool isFloat,
-                uint32_t *values);
+IRIS_INLINE void loadHalves(Wave &wave, const Operand &operand, bool isFloat,
+                            uint32_t *values) {
+  Row buffer;
+  const uint32_t *words = loadWords(wave, operand, 0, buffer.lanes);
+  unsigned shift = operand.isHigh ? 16 : 0;
+  IRIS_EACH_LANE
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    values[lane] = words[lane] >> shift & 0xFFFF;
+  if (isFloat && operand.hasModifiers())
+    modifySigns<uint32_t>(operand, values, 0x8000);
+}
+
 /// Writes two registers in the active lanes.
-void storePairs(Wave &wave, const Operand &result, const uint64_t *values);
+IRIS_INLINE void storePairs(Wave &wave, const Operand &result,
+                            const uint64_t *values) {
+  Row low, high;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    low.lanes[lane] = uint32_t(values[lane]);
+    high.lanes[lane] = uint32_t(values[lane] >> 32);
+  }
+  wave.writeRow(result.index, low.lanes);
+  wave.writeRow(result.index + 1, high.lanes);
+}
+
 /// Writes half a register in the active lanes.
-void storeHalves(Wave &wave, const Instruction &instruction,
-                 const Operand &result, uint32_t *values);
+IRIS_INLINE void storeHalves(Wave &wave, const Instruction &instruction,
+                             const Operand &result, uint32_t *values) {
+  const uint32_t *old = wave.row(result.index);
+  if (result.isHigh)
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      values[lane] = values[lane] << 16 | (old[lane] & 0xFFFF);
+  else if (instruction.keepsOtherHalf)
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      values[lane] |= old[lane] & 0xFFFF0000;
+  wave.writeRow(result.index, values);
+}
+
 /// Multiplies float results, and clamps them to [0, 1].
 void modifyResult(const Instruction &instruction, float *values);
 void modifyResult(const Instruction &instruction, double *values);
+
+/// Values of all lanes: of a register, or of a buffer. Buffers are elsewhere,
+/// so that the compiler knows what a store to them does not change.
+template <class T>
+struct LaneValues {
+  const T *values;
+
+  IRIS_INLINE T operator[](unsigned lane) const { return values[lane]; }
+};
+
+/// Room for values of all lanes, not initialized.
+template <class T>
+struct LaneBuffer {
+  alignas(64) T values[kLanes];
+
+  LaneBuffer() {}
+};
+
+/// How results that a type's `store` writes to registers are computed: `begin`
+/// returns where to, and `end` follows.
+template <class Type, class T>
+struct BufferedResults {
+  IRIS_INLINE static T *begin(Wave &, const Operand &, LaneBuffer<T> &buffer) {
+    return buffer.values;
+  }
+  IRIS_INLINE static void end(Wave &wave, const Instruction &instruction,
+                              const Operand &result, T *values,
+                              LaneBuffer<T> &) {
+    Type::store(wave, instruction, result, values);
+  }
+};
 
 /// Values of one register.
 template <class T, bool isFloatType>
@@ -51,73 +154,82 @@ struct WordType {
   using Value = T;
   static constexpr OperandType type = {1, 32, isFloatType};
 
-  struct Source {
-    Row buffer;
-    const T *values;
+  IRIS_INLINE static LaneValues<T> load(Wave &wave, const Operand &operand,
+                                        LaneBuffer<T> &buffer) {
+    auto *words = reinterpret_cast<uint32_t *>(buffer.values);
+    return {reinterpret_cast<const T *>(
+        isFloatType ? loadFloatWords(wave, operand, words)
+                    : loadWords(wave, operand, 0, words))};
+  }
 
-    void load(Wave &wave, const Operand &operand) {
-      values = reinterpret_cast<const T *>(
-          isFloatType ? loadFloatWords(wave, operand, buffer)
-                      : loadWords(wave, operand, 0, buffer));
-    }
-    T operator[](unsigned lane) const { return values[lane]; }
-  };
-
-  static void store(Wave &wave, const Instruction &instruction,
-                    const Operand &result, T *values) {
+  /// The register itself if all lanes are active.
+  IRIS_INLINE static T *begin(Wave &wave, const Operand &result,
+                              LaneBuffer<T> &buffer) {
+    return wave.isFull() ? reinterpret_cast<T *>(wave.row(result.index))
+                         : buffer.values;
+  }
+  IRIS_INLINE static void end(Wave &wave, const Instruction &instruction,
+                              const Operand &result, T *values,
+                              LaneBuffer<T> &buffer) {
     if constexpr (std::is_same_v<T, float>)
-      modifyResult(instruction, values);
+      if (instruction.modifiesResult())
+        modifyResult(instruction, values);
+    if (values == buffer.values)
+      wave.mergeRow(result.index, reinterpret_cast<uint32_t *>(values));
+  }
+
+  IRIS_INLINE static void store(Wave &wave, const Instruction &instruction,
+                                const Operand &result, T *values) {
+    if constexpr (std::is_same_v<T, float>)
+      if (instruction.modifiesResult())
+        modifyResult(instruction, values);
     wave.writeRow(result.index, reinterpret_cast<uint32_t *>(values));
   }
 };
 
 /// Values of two registers.
 template <class T, bool isFloatType>
-struct PairType {
+struct PairType : BufferedResults<PairType<T, isFloatType>, T> {
   using Value = T;
   static constexpr OperandType type = {2, 64, isFloatType};
 
-  struct Source {
-    alignas(64) T values[kLanes];
+  IRIS_INLINE static LaneValues<T> load(Wave &wave, const Operand &operand,
+                                        LaneBuffer<T> &buffer) {
+    loadPairs(wave, operand, isFloatType,
+              reinterpret_cast<uint64_t *>(buffer.values));
+    return {buffer.values};
+  }
 
-    void load(Wave &wave, const Operand &operand) {
-      loadPairs(wave, operand, isFloatType,
-                reinterpret_cast<uint64_t *>(values));
-    }
-    T operator[](unsigned lane) const { return values[lane]; }
-  };
-
-  static void store(Wave &wave, const Instruction &instruction,
-                    const Operand &result, T *values) {
+  IRIS_INLINE static void store(Wave &wave, const Instruction &instruction,
+                                const Operand &result, T *values) {
     if constexpr (isFloatType)
-      modifyResult(instruction, values);
+      if (instruction.modifiesResult())
+        modifyResult(instruction, values);
     storePairs(wave, result, reinterpret_cast<const uint64_t *>(values));
   }
 };
 
 /// Values of half a register. `Format` converts them.
 template <class Format>
-struct HalfType {
+struct HalfType : BufferedResults<HalfType<Format>, typename Format::Value> {
   using Value = typename Format::Value;
   static constexpr OperandType type = {1, 16, Format::isFloat, false,
                                        Format::isBrain};
 
-  struct Source {
+  IRIS_INLINE static LaneValues<Value> load(Wave &wave, const Operand &operand,
+                                            LaneBuffer<Value> &buffer) {
     Row halves;
-    alignas(64) Value values[kLanes];
+    loadHalves(wave, operand, Format::isFloat, halves.lanes);
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      buffer.values[lane] = Format::decode(halves.lanes[lane]);
+    return {buffer.values};
+  }
 
-    void load(Wave &wave, const Operand &operand) {
-      loadHalves(wave, operand, Format::isFloat, halves.lanes);
-      for (unsigned lane = 0; lane < kLanes; ++lane)
-        values[lane] = Format::decode(halves.lanes[lane]);
-    }
-    Value operator[](unsigned lane) const { return values[lane]; }
-  };
-
-  static void store(Wave &wave, const Instruction &instruction,
-                    const Operand &result, Value *values) {
+  IRIS_INLINE static void store(Wave &wave, const Instruction &instruction,
+                                const Operand &result, Value *values) {
     if constexpr (Format::isFloat)
-      modifyResult(instruction, values);
+      if (instruction.modifiesResult())
+        modifyResult(instruction, values);
     Row bits;
     for (unsigned lane = 0; lane < kLanes; ++lane)
       bits.lanes[lane] = Format::encode(values[lane]) & 0xFFFF;
@@ -159,25 +271,31 @@ using U16 = HalfType<IntegerFormat<uint16_t>>;
 using I16 = HalfType<IntegerFormat<int16_t>>;
 
 /// A bit for each lane.
-struct Mask {
+struct Mask : BufferedResults<Mask, uint8_t> {
   using Value = uint8_t;
   static constexpr OperandType type = {0, 1, false};
 
-  struct Source {
-    uint8_t values[kLanes];
+  IRIS_INLINE static LaneValues<uint8_t>
+  load(Wave &wave, const Operand &operand, LaneBuffer<uint8_t> &buffer) {
+    scatter(operand.kind == Operand::Constant ? operand.constant
+                                              : wave.laneMask(operand.index),
+            buffer.values);
+    return {buffer.values};
+  }
 
-    void load(Wave &wave, const Operand &operand) {
-      uint64_t mask = operand.kind == Operand::Constant
-                          ? operand.constant
-                          : wave.laneMask(operand.index);
-      for (unsigned lane = 0; lane < kLanes; ++lane)
-        values[lane] = mask >> lane & 1;
+  /// Bytes that are 0 or 1, from bits.
+  IRIS_INLINE static void scatter(uint64_t mask, uint8_t *values) {
+    for (unsigned byte = 0; byte < kLanes / 8; ++byte) {
+      // Bit i in byte i; then any bit to the lowest one.
+      uint64_t lanes = (mask >> (8 * byte) & 0xFF) * 0x0101010101010101u &
+                       0x8040201008040201u;
+      lanes = (lanes + 0x7F7F7F7F7F7F7F7Fu) >> 7 & 0x0101010101010101u;
+      std::memcpy(values + 8 * byte, &lanes, 8);
     }
-    uint8_t operator[](unsigned lane) const { return values[lane]; }
-  };
+  }
 
   /// The bits of bytes that are 0 or 1.
-  static uint64_t gather(const uint8_t *values) {
+  IRIS_INLINE static uint64_t gather(const uint8_t *values) {
     uint64_t mask = 0;
     for (unsigned byte = 0; byte < kLanes / 8; ++byte) {
       uint64_t lanes;
@@ -188,8 +306,8 @@ struct Mask {
   }
 
   /// Inactive lanes have zeros.
-  static void store(Wave &wave, const Instruction &, const Operand &result,
-                    uint8_t *values) {
+  IRIS_INLINE static void store(Wave &wave, const Instruction &,
+                                const Operand &result, uint8_t *values) {
     wave.setLaneMask(result.index, gather(values) & wave.exec());
   }
 };

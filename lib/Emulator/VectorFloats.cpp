@@ -105,13 +105,13 @@ static void addSingle(InstructionTable &table) {
               return multiplyThenAdd(a, b, c);
             }));
   // The constant of v_fmamk and v_fmaak is the second source, or the last one.
+  auto fused = [](float a, float b, float c) { return fuse(a, b, c); };
+  auto fusedSlowly = [](float a, float b, float c) {
+    return fuseSlowly(a, b, c);
+  };
   for (auto name : {"v_fma_f32", "v_fmamk_f32", "v_fmaak_f32"})
-    table.add(name, lanes<F32(F32, F32, F32)>([](float a, float b, float c) {
-                return fuse(a, b, c);
-              }));
-  table.add("v_fmac_f32",
-            accumulating<F32(F32, F32, F32)>(
-                [](float a, float b, float c) { return fuse(a, b, c); }));
+    table.add(name, lanes<F32(F32, F32, F32)>(fused, fusedSlowly));
+  table.add("v_fmac_f32", accumulating<F32(F32, F32, F32)>(fused, fusedSlowly));
   for (auto name : {"v_mul_legacy_f32", "v_mul_dx9_zero_f32"})
     table.add(name, lanes<F32(F32, F32)>([](float a, float b) {
                 return a == 0 || b == 0 ? 0.0f : a * b;

@@ -134,7 +134,7 @@ static void addVectorMultiplications(InstructionTable &table) {
 
 /// A byte of a (4 to 7) or b (0 to 3), the sign of a half of them (8 to 11), 0,
 /// or all bits.
-static inline u32 selectByte(u32 a, u32 b, u32 index) {
+static IRIS_INLINE u32 selectByte(u32 a, u32 b, u32 index) {
   u32 word = index & 4 ? a : b;
   u32 byte = word >> (8 * (index & 3)) & 0xFF;
   u32 half = index & 2 ? a : b;
@@ -146,11 +146,13 @@ static inline u32 selectByte(u32 a, u32 b, u32 index) {
 
 /// A selected byte for each byte of the result. Most selectors are the same in
 /// all lanes.
-static void permuteBytes(Wave &wave, const Instruction &instruction) {
-  U32::Source a, b, selector;
-  a.load(wave, instruction.sources[0]);
-  b.load(wave, instruction.sources[1]);
-  selector.load(wave, instruction.sources[2]);
+static IRIS_INLINE void permuteBytes(Wave &wave,
+                                     const Instruction &instruction) {
+  LaneBuffer<u32> buffers[3];
+  LaneValues<u32> a = U32::load(wave, instruction.sources[0], buffers[0]);
+  LaneValues<u32> b = U32::load(wave, instruction.sources[1], buffers[1]);
+  LaneValues<u32> selector =
+      U32::load(wave, instruction.sources[2], buffers[2]);
   alignas(64) u32 results[kLanes] = {};
   bool isUniform = instruction.sources[2].kind != Operand::Vector;
   for (unsigned i = 0; i < 4; ++i) {
@@ -225,7 +227,7 @@ static void addVectorBits(InstructionTable &table) {
                 return bits ? u32(__builtin_clz(bits)) : ~u32(0);
               }));
   table.add("v_perm_b32",
-            Describe<U32(U32, U32, U32)>::semantics(permuteBytes));
+            Describe<U32(U32, U32, U32)>::semantics(widest<permuteBytes>()));
   table.add("v_alignbit_b32",
             lanes<U32(U32, U32, U32)>([](u32 a, u32 b, u32 c) {
               return u32((u64(a) << 32 | b) >> (c & 31));
@@ -238,11 +240,12 @@ static void addVectorBits(InstructionTable &table) {
 
 /// Any function of three bits: bit 4a + 2b + c of `detail` is the result.
 template <class Type>
-static void combineBits(Wave &wave, const Instruction &instruction) {
-  typename Type::Source a, b, c;
-  a.load(wave, instruction.sources[0]);
-  b.load(wave, instruction.sources[1]);
-  c.load(wave, instruction.sources[2]);
+static IRIS_INLINE void combineBits(Wave &wave,
+                                    const Instruction &instruction) {
+  LaneBuffer<typename Type::Value> buffers[3];
+  auto a = Type::load(wave, instruction.sources[0], buffers[0]);
+  auto b = Type::load(wave, instruction.sources[1], buffers[1]);
+  auto c = Type::load(wave, instruction.sources[2], buffers[2]);
   alignas(64) typename Type::Value results[kLanes] = {};
   for (unsigned i = 0; i < 8; ++i) {
     if (!(instruction.detail >> i & 1))
@@ -259,7 +262,7 @@ static void combineBits(Wave &wave, const Instruction &instruction) {
 template <class Type>
 static void addCombination(InstructionTable &table, llvm::StringRef name) {
   Semantics semantics =
-      Describe<Type(Type, Type, Type)>::semantics(combineBits<Type>);
+      Describe<Type(Type, Type, Type)>::semantics(widest<combineBits<Type>>());
   table.add(name, [semantics](InstructionBuilder &builder) {
     builder.instruction.detail =
         uint32_t(builder.parsed.getNumber("bitop3", 0));

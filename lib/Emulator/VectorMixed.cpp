@@ -10,29 +10,29 @@ using namespace mlir::iris::emulator;
 using llvm::Error;
 
 /// `detail`: a bit for each source that is f16.
-static void loadMixed(Wave &wave, const Instruction &instruction, unsigned i,
-                      float *values) {
+static IRIS_INLINE LaneValues<float> loadMixed(Wave &wave,
+                                               const Instruction &instruction,
+                                               unsigned i,
+                                               LaneBuffer<float> &buffer) {
   const Operand &operand = instruction.sources[i];
-  if (instruction.detail >> i & 1) {
-    F16::Source source;
-    source.load(wave, operand);
-    std::copy_n(source.values, kLanes, values);
-    return;
-  }
-  F32::Source source;
-  source.load(wave, operand);
-  std::copy_n(source.values, kLanes, values);
+  return instruction.detail >> i & 1 ? F16::load(wave, operand, buffer)
+                                     : F32::load(wave, operand, buffer);
+}
+
+template <class Result, float (*fused)(float, float, float)>
+static IRIS_INLINE void fuseMixed(Wave &wave, const Instruction &instruction) {
+  LaneBuffer<float> buffers[3], results;
+  LaneValues<float> a = loadMixed(wave, instruction, 0, buffers[0]);
+  LaneValues<float> b = loadMixed(wave, instruction, 1, buffers[1]);
+  LaneValues<float> c = loadMixed(wave, instruction, 2, buffers[2]);
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    results.values[lane] = fused(a[lane], b[lane], c[lane]);
+  Result::store(wave, instruction, instruction.result, results.values);
 }
 
 template <class Result>
-static void fuseMixed(Wave &wave, const Instruction &instruction) {
-  alignas(64) float a[kLanes], b[kLanes], c[kLanes];
-  loadMixed(wave, instruction, 0, a);
-  loadMixed(wave, instruction, 1, b);
-  loadMixed(wave, instruction, 2, c);
-  for (unsigned lane = 0; lane < kLanes; ++lane)
-    a[lane] = fuse(a[lane], b[lane], c[lane]);
-  Result::store(wave, instruction, instruction.result, a);
+static Handler handlerOfMixed() {
+  return widest<fuseMixed<Result, fuse>, fuseMixed<Result, fuseSlowly>>();
 }
 
 static Error buildMixed(InstructionBuilder &builder, Handler run,
@@ -64,12 +64,12 @@ static Error buildMixed(InstructionBuilder &builder, Handler run,
 
 void mlir::iris::emulator::addVectorMixed(InstructionTable &table) {
   table.add("v_fma_mix_f32", [](InstructionBuilder &builder) {
-    return buildMixed(builder, fuseMixed<F32>, F32::type, false);
+    return buildMixed(builder, handlerOfMixed<F32>(), F32::type, false);
   });
   table.add("v_fma_mixlo_f16", [](InstructionBuilder &builder) {
-    return buildMixed(builder, fuseMixed<F16>, F16::type, false);
+    return buildMixed(builder, handlerOfMixed<F16>(), F16::type, false);
   });
   table.add("v_fma_mixhi_f16", [](InstructionBuilder &builder) {
-    return buildMixed(builder, fuseMixed<F16>, F16::type, true);
+    return buildMixed(builder, handlerOfMixed<F16>(), F16::type, true);
   });
 }

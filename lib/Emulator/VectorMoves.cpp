@@ -33,10 +33,10 @@ static void addRegisterMoves(InstructionTable &table) {
 /// The number of lanes below each lane whose bit in the first source is set, in
 /// one half of the wave, and the second source.
 template <unsigned kFirstLane>
-static void countBelow(Wave &wave, const Instruction &instruction) {
-  U32::Source bits, base;
-  bits.load(wave, instruction.sources[0]);
-  base.load(wave, instruction.sources[1]);
+static IRIS_INLINE void countBelow(Wave &wave, const Instruction &instruction) {
+  LaneBuffer<uint32_t> buffers[2];
+  auto bits = U32::load(wave, instruction.sources[0], buffers[0]);
+  auto base = U32::load(wave, instruction.sources[1], buffers[1]);
   alignas(64) uint32_t counts[kLanes];
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     unsigned below = lane < kFirstLane ? 0 : std::min(lane - kFirstLane, 32u);
@@ -52,9 +52,9 @@ static unsigned firstLane(const Wave &wave) {
 
 static void addCrossLane(InstructionTable &table) {
   table.add("v_mbcnt_lo_u32_b32",
-            Describe<U32(U32, U32)>::semantics(countBelow<0>));
+            Describe<U32(U32, U32)>::semantics(widest<countBelow<0>>()));
   table.add("v_mbcnt_hi_u32_b32",
-            Describe<U32(U32, U32)>::semantics(countBelow<32>));
+            Describe<U32(U32, U32)>::semantics(widest<countBelow<32>>()));
 
   table.add("v_readfirstlane_b32", [](InstructionBuilder &builder) -> Error {
     Instruction &instruction = builder.instruction;

@@ -17,10 +17,10 @@ struct PackedHalves {
   static constexpr OperandType type = {1, 16, Format::isFloat, true,
                                        Format::isBrain};
 
-  static void load(Wave &wave, const Operand &operand, bool isUpper,
-                   Value *values) {
+  IRIS_INLINE static void load(Wave &wave, const Operand &operand, bool isUpper,
+                               Value *values) {
     Row buffer;
-    const uint32_t *words = loadWords(wave, operand, 0, buffer);
+    const uint32_t *words = loadWords(wave, operand, 0, buffer.lanes);
     bool isHigh = isUpper ? operand.isHighForHigh : operand.isHigh;
     bool isNegated = isUpper ? operand.isNegatedForHigh : operand.isNegated;
     unsigned shift = isHigh ? 16 : 0;
@@ -29,12 +29,13 @@ struct PackedHalves {
       values[lane] = Format::decode((words[lane] >> shift & 0xFFFF) ^ flip);
   }
 
-  static void store(Wave &wave, const Instruction &instruction, Value *low,
-                    Value *high) {
-    if constexpr (Format::isFloat) {
-      modifyResult(instruction, low);
-      modifyResult(instruction, high);
-    }
+  IRIS_INLINE static void store(Wave &wave, const Instruction &instruction,
+                                Value *low, Value *high) {
+    if constexpr (Format::isFloat)
+      if (instruction.modifiesResult()) {
+        modifyResult(instruction, low);
+        modifyResult(instruction, high);
+      }
     Row bits;
     for (unsigned lane = 0; lane < kLanes; ++lane)
       bits.lanes[lane] = (Format::encode(low[lane]) & 0xFFFF) |
@@ -49,24 +50,25 @@ struct PackedWords {
   using Value = T;
   static constexpr OperandType type = {2, 32, isFloatType, true};
 
-  static void load(Wave &wave, const Operand &operand, bool isUpper,
-                   Value *values) {
+  IRIS_INLINE static void load(Wave &wave, const Operand &operand, bool isUpper,
+                               Value *values) {
     Row buffer;
     bool isHigh = isUpper ? operand.isHighForHigh : operand.isHigh;
     bool isNegated = isUpper ? operand.isNegatedForHigh : operand.isNegated;
     unsigned word = isHigh && operand.kind != Operand::Constant ? 1 : 0;
-    const uint32_t *words = loadWords(wave, operand, word, buffer);
+    const uint32_t *words = loadWords(wave, operand, word, buffer.lanes);
     uint32_t flip = isFloatType && isNegated ? 1u << 31 : 0;
     for (unsigned lane = 0; lane < kLanes; ++lane)
       values[lane] = bitCast<T>(words[lane] ^ flip);
   }
 
-  static void store(Wave &wave, const Instruction &instruction, Value *low,
-                    Value *high) {
-    if constexpr (isFloatType) {
-      modifyResult(instruction, low);
-      modifyResult(instruction, high);
-    }
+  IRIS_INLINE static void store(Wave &wave, const Instruction &instruction,
+                                Value *low, Value *high) {
+    if constexpr (isFloatType)
+      if (instruction.modifiesResult()) {
+        modifyResult(instruction, low);
+        modifyResult(instruction, high);
+      }
     unsigned index = instruction.result.index;
     wave.writeRow(index, reinterpret_cast<uint32_t *>(low));
     wave.writeRow(index + 1, reinterpret_cast<uint32_t *>(high));
@@ -85,11 +87,12 @@ struct PackedFunction;
 template <class Result, class... Sources>
 struct PackedFunction<Result(Sources...)> {
   template <class Function, size_t... indices>
-  static void run(Wave &wave, const Instruction &instruction,
-                  const Function &function, std::index_sequence<indices...>) {
+  IRIS_INLINE static void run(Wave &wave, const Instruction &instruction,
+                              const Function &function,
+                              std::index_sequence<indices...>) {
     alignas(64) typename Result::Value results[2][kLanes];
     for (bool isUpper : {false, true}) {
-      std::tuple<Lanes<typename Sources::Value>...> sources;
+      std::tuple<LaneBuffer<typename Sources::Value>...> sources;
       (Sources::load(wave, instruction.sources[indices], isUpper,
                      std::get<indices>(sources).values),
        ...);
@@ -99,24 +102,31 @@ struct PackedFunction<Result(Sources...)> {
     }
     Result::store(wave, instruction, results[0], results[1]);
   }
-
-private:
-  template <class T>
-  struct Lanes {
-    alignas(64) T values[kLanes];
-  };
 };
 
 } // namespace
 
+/// As `lanes`.
+template <class Signature, class Function, class Plain>
+static Semantics packed(Function function, Plain plain) {
+  static Function stateless = function;
+  static Plain statelessPlain = plain;
+  struct Body {
+    IRIS_INLINE static void run(Wave &wave, const Instruction &instruction) {
+      PackedFunction<Signature>::run(wave, instruction, stateless,
+                                     Describe<Signature>::indices);
+    }
+    IRIS_INLINE static void runPlain(Wave &wave,
+                                     const Instruction &instruction) {
+      PackedFunction<Signature>::run(wave, instruction, statelessPlain,
+                                     Describe<Signature>::indices);
+    }
+  };
+  return Describe<Signature>::semantics(widest<Body::run, Body::runPlain>());
+}
 template <class Signature, class Function>
 static Semantics packed(Function function) {
-  static Function stateless = function;
-  return Describe<Signature>::semantics(
-      [](Wave &wave, const Instruction &instruction) {
-        PackedFunction<Signature>::run(wave, instruction, stateless,
-                                       Describe<Signature>::indices);
-      });
+  return packed<Signature>(function, function);
 }
 
 template <class Type>
@@ -172,7 +182,8 @@ void mlir::iris::emulator::addVectorPacked(InstructionTable &table) {
             }));
   table.add("v_pk_fma_f32",
             packed<PF32(PF32, PF32, PF32)>(
-                [](float a, float b, float c) { return fuse(a, b, c); }));
+                [](float a, float b, float c) { return fuse(a, b, c); },
+                [](float a, float b, float c) { return fuseSlowly(a, b, c); }));
   addPackedIntegers<PU16>(table, "u16");
   addPackedIntegers<PI16>(table, "i16");
   using i32 = int32_t;

@@ -3,6 +3,23 @@
 
 using namespace mlir::iris::emulator;
 
+void OutstandingAccesses::collectRegisters(Instruction &user) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < user.numRanges; ++i)
+    for (unsigned j = 0; j < user.ranges[i].count; ++j) {
+      unsigned number = user.ranges[i].first + j, slot = 0;
+      while (slot < count && user.registerWords[slot] != number / 64)
+        ++slot;
+      if (slot == std::size(user.registerWords)) {
+        user.hasMoreRegisters = true;
+        return;
+      }
+      count = std::max(count, slot + 1);
+      user.registerWords[slot] = uint8_t(number / 64);
+      user.registerBits[slot] |= uint64_t(1) << number % 64;
+    }
+}
+
 const Instruction *OutstandingAccesses::findIssuer(RegisterRange range) const {
   for (const auto &queue : queues)
     for (const Access &access : queue) {

@@ -41,11 +41,19 @@ public:
       completeSome(counter, allowed);
   }
 
+  /// Prepares `mayBePending` for an instruction with all its ranges.
+  static void collectRegisters(Instruction &user);
+  /// Whether `findPending` has to be asked.
+  bool mayBePending(const Instruction &user) const {
+    uint64_t bits = user.hasMoreRegisters;
+    for (unsigned i = 0; i < std::size(user.registerBits); ++i)
+      bits |= pending[user.registerWords[i]] & user.registerBits[i];
+    return bits != 0;
+  }
+
   /// The instruction whose result is in one of the registers and has not been
   /// waited for, or null.
   const Instruction *findPending(const Instruction &user) const {
-    if (!numPending)
-      return nullptr;
     for (unsigned i = 0; i < user.numRanges; ++i)
       if (isPending(user.ranges[i]))
         return findIssuer(user.ranges[i]);
@@ -61,27 +69,34 @@ private:
     uint64_t flatNumber;
   };
 
+  /// Of at most kMaxRangeRegisters registers.
   bool isPending(RegisterRange range) const {
-    uint8_t any = 0;
-    for (unsigned i = range.first, end = range.first + range.count; i < end;
-         ++i)
-      any |= pending[i];
-    return any;
+    unsigned word = range.first / 64, shift = range.first % 64;
+    uint64_t bits = pending[word] >> shift | pending[word + 1] << 1
+                                                               << (63 - shift);
+    return bits & ((uint64_t(1) << range.count) - 1);
   }
   const Instruction *findIssuer(RegisterRange range) const;
   void mark(RegisterRange range, int change) {
     for (unsigned i = range.first, end = range.first + range.count; i < end;
-         ++i)
-      pending[i] += change;
-    numPending += range.count * change;
+         ++i) {
+      counts[i] += change;
+      uint64_t bit = uint64_t(1) << i % 64;
+      pending[i / 64] =
+          counts[i] ? pending[i / 64] | bit : pending[i / 64] & ~bit;
+    }
   }
   void completeSome(Counter counter, unsigned allowed);
   void complete(const Access &access, Counter counter);
 
   std::array<llvm::SmallVector<Access, 8>, kNumCounters> queues;
-  /// Of each register, the accesses that write it; and the sum of these.
-  std::array<uint8_t, kFirstRowBit + 512 + kNumTemporaries> pending{};
-  unsigned numPending = 0;
+  /// Of each register, the accesses that write it.
+  static constexpr unsigned kNumRegisters =
+      kFirstRowBit + 512 + kNumTemporaries;
+  std::array<uint8_t, kNumRegisters> counts{};
+  /// A bit for each register with a count, and a word that `isPending` may
+  /// read.
+  std::array<uint64_t, kNumRegisters / 64 + 2> pending{};
   uint64_t numFlat = 0;
 };
 

@@ -5,7 +5,7 @@
 
 using namespace mlir::iris::emulator;
 
-Wave::Wave(MachineState &machine, Workgroup &group, const Program &program)
+Wave::Wave(MachineState &machine, Workgroup &group, Program &program)
     : machine(machine), group(group), program(program),
       execution(program.code.getExecution()),
       rows(new Row[program.kernel.numVectors + kNumTemporaries]),
@@ -22,17 +22,17 @@ Wave::Wave(MachineState &machine, Workgroup &group, const Program &program)
 }
 
 void Wave::expandMask(uint64_t mask) {
-  for (unsigned lane = 0; lane < kLanes; ++lane)
-    activeRow.lanes[lane] = 0 - uint32_t(mask >> lane & 1);
+  // The bit of each lane in its half of the mask.
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    uint32_t bit = 1u << lane % 32;
+    uint32_t half = lane < 32 ? uint32_t(mask) : uint32_t(mask >> 32);
+    activeRow.lanes[lane] = half & bit ? ~0u : 0;
+  }
   expandedMask = mask;
 }
 
-void Wave::writeRow(unsigned index, const uint32_t *values) {
+void Wave::mergeRow(unsigned index, const uint32_t *values) {
   uint32_t *result = row(index);
-  if (isFull()) {
-    std::memcpy(result, values, sizeof(Row));
-    return;
-  }
   const uint32_t *active = activeWords();
   for (unsigned lane = 0; lane < kLanes; ++lane)
     result[lane] =

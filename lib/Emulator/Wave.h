@@ -6,6 +6,7 @@
 #include "Caches.h"
 #include "Instruction.h"
 #include "Waits.h"
+#include "Wide.h"
 #include "iris/Chips/AMDExecution.h"
 #include "iris/Emulator/Memory.h"
 #include "llvm/ADT/Twine.h"
@@ -29,9 +30,10 @@ enum class WaveStatus : uint8_t { Running, Yields, AtBarrier, Done, Failed };
 /// What the waves of a machine share.
 struct MachineState {
   Memory &memory;
-  /// The clock of s_memtime and s_memrealtime: `clock`, or else one tick per
+  /// Instructions of all waves.
+  uint64_t executed = 0;
+  /// The clock of s_memtime and s_memrealtime, or null: one tick for each
   /// instruction.
-  uint64_t ticks = 0;
   uint64_t (*clock)() = nullptr;
   /// Counts stores and atomics to memory or LDS: no wave that polls can go on
   /// without one.
@@ -55,7 +57,7 @@ struct Workgroup {
 
 class Wave {
 public:
-  Wave(MachineState &machine, Workgroup &group, const Program &program);
+  Wave(MachineState &machine, Workgroup &group, Program &program);
 
   // Registers ----------------------------------------------------------------
 
@@ -89,7 +91,14 @@ public:
   bool isFull() const { return exec() == fullMask; }
 
   /// Writes a vector register in the active lanes.
-  void writeRow(unsigned index, const uint32_t *values);
+  IRIS_INLINE void writeRow(unsigned index, const uint32_t *values) {
+    if (isFull())
+      std::memcpy(row(index), values, sizeof(Row));
+    else
+      mergeRow(index, values);
+  }
+  /// The same where some lanes are not active.
+  void mergeRow(unsigned index, const uint32_t *values);
 
   // Stores -------------------------------------------------------------------
 
@@ -116,7 +125,7 @@ public:
 
   MachineState &machine;
   Workgroup &group;
-  const Program &program;
+  Program &program;
   const irischips::AMDExecution &execution;
   std::unique_ptr<Row[]> rows;
   unsigned waveSize;

@@ -14,26 +14,24 @@ using llvm::StringRef;
 
 constexpr unsigned kSide = 16, kResultRegisters = 8;
 
-template <class Sum, LoadFunction loadA, LoadFunction loadB>
-static void multiplyTiles(Wave &wave, const Instruction &instruction) {
+template <class Sum, LoadFunction<Sum> loadA, LoadFunction<Sum> loadB>
+static IRIS_INLINE void multiplyTiles(Wave &wave,
+                                      const Instruction &instruction) {
   bool isSplit = wave.execution.splitsMatrixDepth;
   unsigned groups = isSplit ? 2 : 1, count = kSide / groups;
-  alignas(64) float a[kSide][kLanes], b[kSide][kLanes];
+  // Registers of the result may be those of A and B.
+  alignas(64) Sum a[kSide][kLanes], b[kSide][kLanes];
   loadA(wave, instruction.sources[0], count, a);
   loadB(wave, instruction.sources[1], count, b);
-  alignas(64) Sum sums[kResultRegisters][kLanes];
-  for (unsigned reg = 0; reg < kResultRegisters; ++reg)
-    loadSums(wave, instruction.sources[2], reg, sums[reg]);
+  startSums(wave, instruction, kResultRegisters);
   unsigned step = isSplit ? 1 : 2;
   for (unsigned reg = 0; reg < kResultRegisters; reg += kRowsAtOnce)
     for (unsigned half = 0; half < 2; ++half) {
       unsigned row = isSplit ? reg + kResultRegisters * half : 2 * reg + half;
-      addRows<kSide>(sums[reg] + kSide * half, a[0] + row, step, b[0], groups,
-                     count);
+      auto *sums = reinterpret_cast<Sum *>(
+          wave.row(instruction.result.index + reg) + kSide * half);
+      addRows<kSide>(sums, a[0] + row, step, b[0], groups, count);
     }
-  for (unsigned reg = 0; reg < kResultRegisters; ++reg)
-    std::memcpy(wave.row(instruction.result.index + reg), sums[reg],
-                sizeof(Row));
 }
 
 /// The instruction for elements of this many bits. `signs` is what neg_lo has
@@ -54,19 +52,20 @@ static void add(InstructionTable &table, StringRef name, Handler run,
 }
 
 void mlir::iris::emulator::addWmmaOperations(InstructionTable &table) {
-  constexpr LoadFunction halves = loadHalfValues<fromHalf>;
-  constexpr LoadFunction brains = loadHalfValues<fromBrain>;
-  constexpr LoadFunction e4m3 = loadFloat8s<3, false>;
-  constexpr LoadFunction e5m2 = loadFloat8s<2, false>;
+  constexpr LoadFunction<float> halves = loadHalfValues<fromHalf>;
+  constexpr LoadFunction<float> brains = loadHalfValues<fromBrain>;
+  constexpr LoadFunction<float> e4m3 = loadFloat8s<3, false>;
+  constexpr LoadFunction<float> e5m2 = loadFloat8s<2, false>;
   auto addFloats = [&](StringRef operands, Handler run, unsigned bits) {
     add(table, ("v_wmma_f32_16x16x16_" + operands).str(), run, bits, true, "");
   };
-  addFloats("f16", multiplyTiles<float, halves, halves>, 16);
-  addFloats("bf16", multiplyTiles<float, brains, brains>, 16);
-  addFloats("fp8_fp8", multiplyTiles<float, e4m3, e4m3>, 8);
-  addFloats("fp8_bf8", multiplyTiles<float, e4m3, e5m2>, 8);
-  addFloats("bf8_fp8", multiplyTiles<float, e5m2, e4m3>, 8);
-  addFloats("bf8_bf8", multiplyTiles<float, e5m2, e5m2>, 8);
+  addFloats("f16", widest<multiplyTiles<float, halves, halves>>(), 16);
+  addFloats("bf16", widest<multiplyTiles<float, brains, brains>>(), 16);
+  addFloats("fp8_fp8", widest<multiplyTiles<float, e4m3, e4m3>>(), 8);
+  addFloats("fp8_bf8", widest<multiplyTiles<float, e4m3, e5m2>>(), 8);
+  addFloats("bf8_fp8", widest<multiplyTiles<float, e5m2, e4m3>>(), 8);
+  addFloats("bf8_bf8", widest<multiplyTiles<float, e5m2, e5m2>>(), 8);
   add(table, "v_wmma_i32_16x16x16_iu8",
-      multiplyTiles<int32_t, loadBytes, loadBytes>, 8, false, "[1,1,0]");
+      widest<multiplyTiles<uint32_t, loadSignedBytes, loadSignedBytes>>(), 8,
+      false, "[1,1,0]");
 }

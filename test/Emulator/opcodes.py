@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Single instructions, compared with exact arithmetic.
 
-    opcodes.py LIBRARY [--chip CHIP] [--cases N] [--only TEXT]
+    opcodes.py LIBRARY [--chip CHIP] [--cases N] [--only TEXT] [--plain-vectors]
 
 LIBRARY is IrisEmulatorBridge.so. Each instruction of the tables below gets
-special and random values. NaN is equal to NaN.
+special and random values. NaN is equal to NaN. --plain-vectors: what hosts
+without AVX2 execute.
 """
 import argparse
 import ctypes
@@ -218,8 +219,11 @@ def main():
     parser.add_argument("--cases", type=int, default=256)
     parser.add_argument("--only", default="")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plain-vectors", action="store_true")
     options = parser.parse_args()
     library = bridge.load_library(options.library)
+    if options.plain_vectors:
+        library.emulatorDenyWideVectors()
     source = random.Random(options.seed)
     count = (options.cases + 63) // 64 * 64
     checks = {"vector": check_vectors, "scalar": check_scalars}

@@ -100,6 +100,11 @@ static cl::opt<bool>
                cl::desc("Print how often each instruction was executed, and "
                         "the time"),
                cl::cat(category));
+static cl::opt<bool>
+    plainVectors("plain-vectors",
+                 cl::desc("Execute what hosts without AVX2 execute: slower, "
+                          "with the same results"),
+                 cl::cat(category));
 static cl::opt<bool> listKnown("list-instructions",
                                cl::desc("Print the instructions that the "
                                         "emulator knows, and exit"),
@@ -167,6 +172,8 @@ static void printStatistics(const RunStatistics &counts, double seconds) {
 }
 
 static Error runTool() {
+  if (plainVectors)
+    denyWideVectors();
   if (listKnown) {
     for (const std::string &name : listInstructions())
       llvm::outs() << name << "\n";

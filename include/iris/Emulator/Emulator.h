@@ -133,6 +133,10 @@ private:
 /// kernels; nothing if it knows all of them.
 llvm::Expected<std::vector<std::string>> listUnknown(const CodeObject &code);
 
+/// From the first instruction on, executes what hosts without AVX2, FMA and F16C
+/// execute, for tests: results are the same. Call this before anything else.
+void denyWideVectors();
+
 /// The mnemonics that the emulator knows.
 std::vector<std::string> listInstructions();
 

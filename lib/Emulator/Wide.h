@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Wide.h - Handlers for the host's widest vectors ----------*- C++ -*-===//
+//
+// The build is for any host of its architecture. Loops over lanes take most of
+// the time, so that their handlers are compiled twice: also for AVX2, FMA and
+// F16C. All roundings are the same.
+#ifndef IRIS_EMULATOR_WIDE_H
+#define IRIS_EMULATOR_WIDE_H
+
+#include "Instruction.h"
+#include "llvm/Support/Compiler.h"
+
+#if defined(__x86_64__)
+#define IRIS_WIDE __attribute__((target("avx2,bmi,bmi2,f16c,fma,lzcnt,popcnt")))
+#else
+#define IRIS_WIDE
+#endif
+
+/// What is compiled for its caller's instructions. Functions that a body of
+/// `widest` calls for each lane or each row are marked with it.
+#define IRIS_INLINE LLVM_ATTRIBUTE_ALWAYS_INLINE
+
+/// Before a loop over lanes: registers of different numbers do not overlap, so
+/// that no lane reads what another one writes.
+#if defined(__clang__)
+#define IRIS_EACH_LANE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define IRIS_EACH_LANE _Pragma("GCC ivdep")
+#endif
+
+namespace mlir::iris::emulator {
+
+/// Whether the host has the instructions of `IRIS_WIDE` functions, and
+/// `denyWideVectors` was not called.
+bool hasWideVectors();
+
+/// The handler of a body, which is marked with IRIS_INLINE. `plainBody` is what
+/// hosts without these instructions execute.
+template <Handler body, Handler plainBody = body>
+Handler widest() {
+  Handler wide = [](Wave &wave, const Instruction &instruction)
+                     IRIS_WIDE { body(wave, instruction); };
+  Handler plain = [](Wave &wave, const Instruction &instruction) {
+    plainBody(wave, instruction);
+  };
+  return hasWideVectors() ? wide : plain;
+}
+
+/// Calls function(lane) for the lanes of a mask.
+template <class Function>
+IRIS_INLINE void forLanes(uint64_t mask, Function function) {
+  for (; mask; mask &= mask - 1)
+    function(unsigned(__builtin_ctzll(mask)));
+}
+
+} // namespace mlir::iris::emulator
+
+#endif // IRIS_EMULATOR_WIDE_H

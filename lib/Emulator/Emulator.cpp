@@ -22,7 +22,7 @@ public:
   ~Machine();
 
   llvm::Expected<unsigned> launch(Launch launch);
-  Error advance(uint64_t instructions);
+  Error advance(uint64_t instructions, bool stopsIfAllWait);
   bool isDone(unsigned launch) const { return ended[launch]; }
   bool isIdle() const { return groups.empty(); }
   RunStatistics getStatistics() const;
@@ -44,6 +44,8 @@ private:
   /// Lets waves run, each for a number of instructions.
   Error turn();
   Error runWave(Wave &wave, uint64_t count);
+  /// Whether all waves that can run have slept a short while ago.
+  bool isPolling() const;
   Error describe(const Wave &wave, const Instruction *instruction,
                  const llvm::Twine &message) const;
   std::string where(const Wave &wave) const;
@@ -213,6 +215,7 @@ Error Emulator::Machine::turn() {
 Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
   Program &program = wave.program;
   llvm::ArrayRef<const Instruction *> table = program.getTable();
+  uint64_t begin = state.executed;
   wave.isAsleep = false;
   for (; count; --count) {
     uint32_t position = wave.position;
@@ -241,11 +244,20 @@ Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
       if (wave.status == WaveStatus::Yields) {
         wave.status = WaveStatus::Running;
         wave.isAsleep = true;
+        wave.sinceSleep = 0;
       }
       return Error::success();
     }
   }
+  wave.sinceSleep += state.executed - begin;
   return Error::success();
+}
+
+bool Emulator::Machine::isPolling() const {
+  // More than an iteration of a loop that polls.
+  constexpr uint64_t kFew = 256;
+  return llvm::all_of(ready,
+                      [](const Wave *wave) { return wave->sinceSleep < kFew; });
 }
 
 std::string Emulator::Machine::where(const Wave &wave) const {
@@ -289,19 +301,27 @@ std::string Emulator::Machine::describeReady() const {
   return text;
 }
 
-Error Emulator::Machine::advance(uint64_t instructions) {
+Error Emulator::Machine::advance(uint64_t instructions, bool stopsIfAllWait) {
   uint64_t end =
       state.executed + std::min(instructions, ~uint64_t(0) - state.executed);
-  while (!groups.empty() && state.executed < end) {
+  uint64_t stores = state.stores, quietSince = state.executed;
+  bool allWait = false;
+  while (!groups.empty() && state.executed < end && !allWait) {
     if (Error error = turn())
       return error;
-    retire();
+    if (state.stores != stores)
+      stores = state.stores, quietSince = state.executed;
+    // Long enough that each wave has looked at what it waits for.
+    allWait = stopsIfAllWait &&
+              state.executed - quietSince > 64 * ready.size() && isPolling();
+    // Before the waves that have ended are gone.
     if (state.executed > options.budget)
       return llvm::createStringError(
           llvm::formatv("no end after {0} instructions; these waves run:",
                         state.executed)
               .str() +
           describeReady());
+    retire();
   }
   return Error::success();
 }
@@ -329,10 +349,12 @@ Emulator::~Emulator() = default;
 llvm::Expected<unsigned> Emulator::launch(Launch launch) {
   return machine->launch(std::move(launch));
 }
-Error Emulator::advance(uint64_t instructions) {
-  return machine->advance(instructions);
+Error Emulator::advance(uint64_t instructions, bool stopsIfAllWait) {
+  return machine->advance(instructions, stopsIfAllWait);
 }
-Error Emulator::finish() { return machine->advance(~uint64_t(0)); }
+Error Emulator::finish() {
+  return machine->advance(~uint64_t(0), /*stopsIfAllWait=*/false);
+}
 bool Emulator::isDone(unsigned launch) const { return machine->isDone(launch); }
 bool Emulator::isIdle() const { return machine->isIdle(); }
 RunStatistics Emulator::getStatistics() const {

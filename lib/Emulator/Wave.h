@@ -145,6 +145,8 @@ public:
   OutstandingAccesses outstanding;
   /// Slept when it ran last: it polls.
   bool isAsleep = false;
+  /// Instructions since it slept; many if it never has.
+  uint64_t sinceSleep = uint64_t(1) << 32;
   /// Random; see Scheduler.
   uint32_t orderKey = 0;
   std::string error;

@@ -60,6 +60,9 @@ constexpr size_t kMaxMessage = 64 << 10;
 constexpr unsigned kResidentGroups = 256;
 /// Instructions until requests are looked at.
 constexpr uint64_t kStep = 20000;
+/// How long waves that only wait leave the processor to others: each time twice
+/// as long, since most wait for another rank's next instructions.
+constexpr std::chrono::microseconds kShortestPause{50}, kLongestPause{1000};
 /// Launches after which an emulator that has nothing to do is replaced.
 constexpr unsigned kMaxLaunches = 256;
 
@@ -103,8 +106,9 @@ private:
   std::unique_ptr<Emulator> emulator;
   std::vector<Pending> pending;
   unsigned numLaunches = 0;
-  /// Whether all waves only waited.
-  bool isIdle = false;
+  /// How long to wait for a request before waves that only waited run again; 0
+  /// if they did not only wait.
+  std::chrono::microseconds pause{0};
 };
 
 } // namespace
@@ -374,14 +378,14 @@ Error Server::launch(const Request &request, StringRef arguments) {
   if (!number)
     return number.takeError();
   ++numLaunches;
-  isIdle = false;
+  pause = {};
   pending.push_back({request.id, *number, queue});
   return Error::success();
 }
 
 Error Server::advance() {
   uint64_t stores = emulator->countStores();
-  if (Error error = emulator->advance(kStep)) {
+  if (Error error = emulator->advance(kStep, /*stopsIfAllWait=*/true)) {
     // Nothing can be executed after an error.
     std::string text = llvm::toString(std::move(error));
     for (const Pending &each : std::exchange(pending, {}))
@@ -390,13 +394,16 @@ Error Server::advance() {
     forgetLaunches();
     return Error::success();
   }
-  isIdle = emulator->countStores() == stores;
+  // Other ranks need the processor, and may soon be as far.
+  pause = emulator->countStores() == stores
+              ? std::clamp(2 * pause, kShortestPause, kLongestPause)
+              : std::chrono::microseconds(0);
   for (size_t i = 0; i < pending.size();) {
     if (!emulator->isDone(pending[i].launch)) {
       ++i;
       continue;
     }
-    isIdle = false;
+    pause = {};
     if (Error error = reply(pending[i].request, Result::Ok, 0))
       return error;
     pending.erase(pending.begin() + i);
@@ -408,8 +415,9 @@ Error Server::run() {
   while (true) {
     // Waves that only wait leave the processor to the ranks they wait for.
     pollfd entry{socket, POLLIN, 0};
-    int limit = pending.empty() ? -1 : isIdle ? 1 : 0;
-    if (::poll(&entry, 1, limit) < 0 && errno != EINTR)
+    timespec limit{0, long(std::chrono::nanoseconds(pause).count())};
+    if (::ppoll(&entry, 1, pending.empty() ? nullptr : &limit, nullptr) < 0 &&
+        errno != EINTR)
       return llvm::createStringError("cannot wait for requests: %s",
                                      std::strerror(errno));
     if (entry.revents) {

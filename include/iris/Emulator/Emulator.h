@@ -105,7 +105,8 @@ public:
   /// Adds a launch, and returns its number. The code outlives the emulator.
   llvm::Expected<unsigned> launch(Launch launch);
   /// Executes about this many instructions, or less if all launches end before.
-  llvm::Error advance(uint64_t instructions);
+  /// If `stopsIfAllWait`, also less if all waves poll memory and sleep.
+  llvm::Error advance(uint64_t instructions, bool stopsIfAllWait = false);
   /// Executes all launches to their end.
   llvm::Error finish();
   bool isDone(unsigned launch) const;

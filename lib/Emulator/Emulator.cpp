@@ -217,15 +217,22 @@ Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
   llvm::ArrayRef<const Instruction *> table = program.getTable();
   uint64_t begin = state.executed;
   wave.isAsleep = false;
+  // From one instruction to the next without the table: otherwise, a chain of
+  // loads would take longer than most handlers.
+  const Instruction *last = nullptr, *instruction = nullptr;
   for (; count; --count) {
-    uint32_t position = wave.position;
-    const Instruction *instruction =
-        LLVM_LIKELY(position < table.size()) ? table[position] : nullptr;
-    if (LLVM_UNLIKELY(!instruction)) {
-      auto decoded = program.decodeAt(position);
-      if (!decoded)
-        return describe(wave, nullptr, llvm::toString(decoded.takeError()));
-      instruction = *decoded;
+    if (!instruction) {
+      uint32_t position = wave.position;
+      if (LLVM_LIKELY(position < table.size()))
+        instruction = table[position];
+      if (LLVM_UNLIKELY(!instruction)) {
+        auto decoded = program.decodeAt(position);
+        if (!decoded)
+          return describe(wave, nullptr, llvm::toString(decoded.takeError()));
+        instruction = *decoded;
+      }
+      if (last && last->end == position)
+        last->next = instruction;
     }
     if (LLVM_UNLIKELY(wave.outstanding.mayBePending(*instruction)))
       if (const Instruction *issuer =
@@ -234,7 +241,7 @@ Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
                         "missing wait: it uses a register of '" + issuer->text +
                             "'" + describeLine(program, issuer->position) +
                             ", whose result has not been waited for");
-    wave.position = position + instruction->words;
+    wave.position = instruction->end;
     ++instruction->executions;
     ++state.executed;
     instruction->run(wave, *instruction);
@@ -248,6 +255,10 @@ Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
       }
       return Error::success();
     }
+    last = instruction;
+    instruction = nullptr;
+    if (LLVM_LIKELY(wave.position == last->end))
+      instruction = last->next;
   }
   wave.sinceSleep += state.executed - begin;
   return Error::success();

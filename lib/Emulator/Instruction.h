@@ -97,25 +97,24 @@ struct Permutation {
 
 struct DualOperation;
 
-/// What every execution reads comes first.
+/// What every execution reads comes first, in two cache lines for most.
 struct alignas(64) Instruction {
   Handler run = nullptr;
   /// Executions.
   mutable uint64_t executions = 0;
-  /// Position in the code, in words, and words of the encoding.
-  uint32_t position = 0;
-  uint8_t words = 1;
+  /// The instruction behind it, once it was executed after this one.
+  mutable const Instruction *next = nullptr;
+  /// Position in the code, and of what is behind it, in words.
+  uint32_t position = 0, end = 0;
   /// Registers of all operands: bits of the words of OutstandingAccesses, and
   /// whether there are more than these.
   uint8_t registerWords[3] = {0, 0, 0};
-  uint64_t registerBits[3] = {0, 0, 0};
   bool hasMoreRegisters = false;
+  uint64_t registerBits[3] = {0, 0, 0};
 
-  /// The same, operand by operand.
-  uint8_t numRanges = 0;
-  RegisterRange ranges[8];
-  Operand result, result2;
+  Operand result;
   Operand sources[4];
+  Operand result2;
   /// Immediate, or byte offset of an access.
   int64_t offset = 0;
   /// What else the handler needs: see there.
@@ -135,6 +134,9 @@ struct alignas(64) Instruction {
   uint64_t enabledLanes = ~uint64_t(0);
   std::shared_ptr<const Selection> selection;
   std::shared_ptr<const DualOperation> dual;
+  /// Registers operand by operand.
+  uint8_t numRanges = 0;
+  RegisterRange ranges[8];
   std::string text;
 
   bool modifiesResult() const { return outputScale != 0 || clamps; }

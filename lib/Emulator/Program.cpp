@@ -29,8 +29,8 @@ llvm::Expected<const Instruction *> Program::decodeAt(uint32_t position) {
                                    code.getChip());
   Instruction &instruction = instructions.emplace_back();
   instruction.text = std::move(text.text);
-  instruction.words = text.bytes / 4;
   instruction.position = position;
+  instruction.end = position + text.bytes / 4;
   if (llvm::Error error = decode(instruction, bytes.take_front(text.bytes),
                                  kernel, code.getExecution())) {
     instructions.pop_back();

@@ -49,24 +49,34 @@ constexpr uint32_t kSharedAperture = 0x10000, kPrivateAperture = 0x20000;
 /// permuted or selected before the operation.
 constexpr unsigned kNumTemporaries = 12;
 
+/// A vector register.
+struct alignas(64) Row {
+  uint32_t lanes[kLanes];
+};
+
 /// A decoded operand.
 struct Operand {
   enum Kind : uint8_t { None, Vector, Scalar, Constant, Scc };
 
   Kind kind = None;
-  /// For f16 operands in a register: the upper half of it. For packed ones: the
-  /// half that the lower, and the upper, operation read.
-  bool isHigh = false, isHighForHigh = true;
-  /// Of floats: the absolute value, then the negated one. The latter also of
-  /// the upper of two packed operations.
-  bool isAbsolute = false, isNegated = false, isNegatedForHigh = false;
   /// Registers.
   uint8_t count = 1;
   /// The first row or scalar register.
   uint16_t index = 0;
+  /// For f16 operands in a register: the upper half of it. For packed ones: the
+  /// half that the lower, and the upper, operation read.
+  bool isHigh : 1, isHighForHigh : 1;
+  /// Of floats: the absolute value, then the negated one. The latter also of
+  /// the upper of two packed operations.
+  bool isAbsolute : 1, isNegated : 1, isNegatedForHigh : 1;
   /// Of a constant: bits, extended to what the operation reads.
   uint64_t constant = 0;
+  /// Of a constant: a row of the lower half of these bits, or null.
+  const Row *row = nullptr;
 
+  Operand()
+      : isHigh(false), isHighForHigh(true), isAbsolute(false), isNegated(false),
+        isNegatedForHigh(false) {}
   bool hasModifiers() const { return isAbsolute || isNegated; }
 };
 

@@ -41,7 +41,17 @@ llvm::Expected<const Instruction *> Program::decodeAt(uint32_t position) {
     instruction.numRanges = 0;
   }
   OutstandingAccesses::collectRegisters(instruction);
+  for (Operand &source : instruction.sources)
+    if (source.kind == Operand::Constant)
+      source.row = rowOf(uint32_t(source.constant));
   return table[position] = &instruction;
+}
+
+const Row *Program::rowOf(uint32_t constant) {
+  auto [entry, isNew] = constants.try_emplace(constant);
+  if (isNew)
+    std::fill_n(entry->second.lanes, kLanes, constant);
+  return &entry->second;
 }
 
 std::vector<std::string> Program::listUnknown(uint32_t end) {

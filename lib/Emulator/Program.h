@@ -7,6 +7,7 @@
 #include "Instruction.h"
 #include "iris/Emulator/CodeObject.h"
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -45,11 +46,14 @@ public:
 
 private:
   llvm::ArrayRef<uint8_t> bytesAt(uint32_t position) const;
+  /// A row of a constant, so that handlers do not fill one.
+  const Row *rowOf(uint32_t constant);
 
   Disassembler &disassembler;
   std::vector<uint32_t> removed;
   std::vector<const Instruction *> table;
   std::deque<Instruction> instructions;
+  std::map<uint32_t, Row> constants;
 };
 
 } // namespace mlir::iris::emulator

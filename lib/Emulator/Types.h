@@ -40,6 +40,8 @@ IRIS_INLINE const uint32_t *loadWords(Wave &wave, const Operand &operand,
                                       unsigned word, uint32_t *buffer) {
   if (operand.kind == Operand::Vector)
     return wave.row(operand.index + word);
+  if (operand.row && word == 0)
+    return operand.row->lanes;
   uint32_t value = operand.kind == Operand::Constant
                        ? uint32_t(operand.constant >> (32 * word))
                    : operand.kind == Operand::Scc

@@ -19,11 +19,6 @@ namespace mlir::iris::emulator {
 class Program;
 struct Workgroup;
 
-/// A vector register.
-struct alignas(64) Row {
-  uint32_t lanes[kLanes];
-};
-
 /// Why a wave does not continue with its next instruction.
 enum class WaveStatus : uint8_t { Running, Yields, AtBarrier, Done, Failed };
 

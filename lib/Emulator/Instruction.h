@@ -117,9 +117,10 @@ struct alignas(64) Instruction {
   /// Position in the code, and of what is behind it, in words.
   uint32_t position = 0, end = 0;
   /// Registers of all operands: bits of the words of OutstandingAccesses, and
-  /// whether there are more than these.
+  /// whether there are more than these. A bit for each word that has any.
   uint8_t registerWords[3] = {0, 0, 0};
   bool hasMoreRegisters = false;
+  uint16_t wordsWithRegisters = 0;
   uint64_t registerBits[3] = {0, 0, 0};
 
   Operand result;

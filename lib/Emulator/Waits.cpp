@@ -8,11 +8,12 @@ void OutstandingAccesses::collectRegisters(Instruction &user) {
   for (unsigned i = 0; i < user.numRanges; ++i)
     for (unsigned j = 0; j < user.ranges[i].count; ++j) {
       unsigned number = user.ranges[i].first + j, slot = 0;
+      user.wordsWithRegisters |= 1u << number / 64;
       while (slot < count && user.registerWords[slot] != number / 64)
         ++slot;
       if (slot == std::size(user.registerWords)) {
         user.hasMoreRegisters = true;
-        return;
+        continue;
       }
       count = std::max(count, slot + 1);
       user.registerWords[slot] = uint8_t(number / 64);

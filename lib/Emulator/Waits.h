@@ -45,6 +45,8 @@ public:
   static void collectRegisters(Instruction &user);
   /// Whether `findPending` has to be asked.
   bool mayBePending(const Instruction &user) const {
+    if (!(wordsWithPending & user.wordsWithRegisters))
+      return false;
     uint64_t bits = user.hasMoreRegisters;
     for (unsigned i = 0; i < std::size(user.registerBits); ++i)
       bits |= pending[user.registerWords[i]] & user.registerBits[i];
@@ -81,9 +83,12 @@ private:
     for (unsigned i = range.first, end = range.first + range.count; i < end;
          ++i) {
       counts[i] += change;
+      unsigned word = i / 64;
       uint64_t bit = uint64_t(1) << i % 64;
-      pending[i / 64] =
-          counts[i] ? pending[i / 64] | bit : pending[i / 64] & ~bit;
+      pending[word] = counts[i] ? pending[word] | bit : pending[word] & ~bit;
+      uint16_t wordBit = uint16_t(1) << word;
+      wordsWithPending = pending[word] ? wordsWithPending | wordBit
+                                       : wordsWithPending & ~wordBit;
     }
   }
   void completeSome(Counter counter, unsigned allowed);
@@ -97,6 +102,9 @@ private:
   /// A bit for each register with a count, and a word that `isPending` may
   /// read.
   std::array<uint64_t, kNumRegisters / 64 + 2> pending{};
+  /// A bit for each word that is not 0.
+  uint16_t wordsWithPending = 0;
+  static_assert(kNumRegisters / 64 + 2 <= 16);
   uint64_t numFlat = 0;
 };
 

@@ -112,9 +112,9 @@ struct alignas(64) Instruction {
   Handler run = nullptr;
   /// Executions.
   mutable uint64_t executions = 0;
-  /// The instruction behind it, once it was executed after this one.
+  /// The instruction after it, once it was executed after this one.
   mutable const Instruction *next = nullptr;
-  /// Position in the code, and of what is behind it, in words.
+  /// Position in the code, and of what comes after it, in words.
   uint32_t position = 0, end = 0;
   /// Registers of all operands: bits of the words of OutstandingAccesses, and
   /// whether there are more than these. A bit for each word that has any.

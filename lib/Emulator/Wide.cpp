@@ -12,8 +12,7 @@ bool mlir::iris::emulator::hasWideVectors() {
 #if defined(__x86_64__)
   static const bool has =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") &&
-      __builtin_cpu_supports("fma") && __builtin_cpu_supports("lzcnt") &&
+      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") &&
       __builtin_cpu_supports("popcnt");
   return has && !denied;
 #else

@@ -2,8 +2,8 @@
 //===- Wide.h - Handlers for the host's widest vectors ----------*- C++ -*-===//
 //
 // The build is for any host of its architecture. Loops over lanes take most of
-// the time, so that their handlers are compiled twice: also for AVX2, FMA and
-// F16C. All roundings are the same.
+// the time, so that their handlers are compiled twice: also for AVX2 and FMA.
+// All roundings are the same.
 #ifndef IRIS_EMULATOR_WIDE_H
 #define IRIS_EMULATOR_WIDE_H
 
@@ -11,7 +11,7 @@
 #include "llvm/Support/Compiler.h"
 
 #if defined(__x86_64__)
-#define IRIS_WIDE __attribute__((target("avx2,bmi,bmi2,f16c,fma,lzcnt,popcnt")))
+#define IRIS_WIDE __attribute__((target("avx2,bmi,bmi2,fma,popcnt")))
 #else
 #define IRIS_WIDE
 #endif

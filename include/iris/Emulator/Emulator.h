@@ -134,7 +134,7 @@ private:
 /// kernels; nothing if it knows all of them.
 llvm::Expected<std::vector<std::string>> listUnknown(const CodeObject &code);
 
-/// From the first instruction on, executes what hosts without AVX2, FMA and F16C
+/// From the first instruction on, executes what hosts without AVX2 and FMA
 /// execute, for tests: results are the same. Call this before anything else.
 void denyWideVectors();
 

@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
+#include "llvm/BinaryFormat/MsgPackReader.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/AMDHSAKernelDescriptor.h"
 #include "llvm/Support/Endian.h"
@@ -16,7 +17,7 @@ namespace ELF = llvm::ELF;
 using ElfFile = llvm::object::ELFFile<llvm::object::ELF64LE>;
 
 /// No code object of a kernel has an image as large as this.
-constexpr uint64_t kMaxImageBytes = uint64_t(1) << 30;
+constexpr uint64_t kMaxImageBytes = uint64_t(1) << 28;
 
 namespace mlir::iris::emulator {
 
@@ -69,6 +70,25 @@ llvm::Expected<const Kernel *> CodeObject::find(StringRef kernel) const {
                                  "'; the kernels are " + known);
 }
 
+/// Whether LLVM names the chip of these flags: it must not be asked otherwise.
+static bool hasNamedChip(uint32_t flags) {
+  unsigned machine = flags & ELF::EF_AMDGPU_MACH;
+  switch (machine) {
+  case ELF::EF_AMDGPU_MACH_AMDGCN_RESERVED_0X27:
+  case ELF::EF_AMDGPU_MACH_AMDGCN_RESERVED_0X40:
+  case ELF::EF_AMDGPU_MACH_AMDGCN_RESERVED_0X4B:
+  case ELF::EF_AMDGPU_MACH_AMDGCN_RESERVED_0X4D:
+  case ELF::EF_AMDGPU_MACH_AMDGCN_RESERVED_0X50:
+  case ELF::EF_AMDGPU_MACH_AMDGCN_RESERVED_0X56:
+  case ELF::EF_AMDGPU_MACH_AMDGCN_RESERVED_0X57:
+    return false;
+  default:
+    return (machine >= ELF::EF_AMDGPU_MACH_AMDGCN_FIRST &&
+            machine <= ELF::EF_AMDGPU_MACH_AMDGCN_GFX1251) ||
+           machine == ELF::EF_AMDGPU_MACH_AMDGCN_LAST;
+  }
+}
+
 Error CodeObjectLoader::load() {
   llvm::Expected<ElfFile> elf = ElfFile::create(file);
   if (!elf)
@@ -89,7 +109,9 @@ Error CodeObjectLoader::load() {
           llvm::MemoryBufferRef(file, code.name));
   if (!object)
     return wrap(object.takeError());
-  std::optional<StringRef> chip = (*object)->tryGetCPUName();
+  std::optional<StringRef> chip;
+  if (hasNamedChip(header.e_flags))
+    chip = (*object)->tryGetCPUName();
   if (!chip)
     return error("LLVM does not know the chip of its flags " +
                  llvm::formatv("{0:x}", uint32_t(header.e_flags)).str());
@@ -135,6 +157,8 @@ Error CodeObjectLoader::loadSegments(const ElfFile &elf) {
     if (segment.p_flags & ELF::PF_X) {
       if (code.codeEnd)
         return error("more than one segment with instructions");
+      if (segment.p_filesz != segment.p_memsz)
+        return error("the file has only a part of the instructions");
       code.codeBegin = segment.p_vaddr;
       code.codeEnd = segment.p_vaddr + segment.p_memsz;
     }
@@ -185,7 +209,9 @@ Error CodeObjectLoader::loadMetadata(const ElfFile &elf) {
           note.getType() != ELF::NT_AMDGPU_METADATA)
         continue;
       llvm::consumeError(std::move(failure));
-      return loadKernels(elf, note.getDescAsStringRef(segment.p_align));
+      // 0 and 1 are for 4, as in LLVM's tools.
+      return loadKernels(
+          elf, note.getDescAsStringRef(std::max<uint64_t>(segment.p_align, 4)));
     }
     if (failure)
       return wrap(std::move(failure));
@@ -193,10 +219,45 @@ Error CodeObjectLoader::loadMetadata(const ElfFile &elf) {
   return error("no metadata of kernels");
 }
 
+/// Whether the next object is one that LLVM's document can hold: it must not
+/// get keys other than strings, nor values that it does not know.
+static bool isReadable(llvm::msgpack::Reader &reader, unsigned depth) {
+  using llvm::msgpack::Type;
+  llvm::msgpack::Object object;
+  llvm::Expected<bool> isRead = reader.read(object);
+  if (!isRead) {
+    llvm::consumeError(isRead.takeError());
+    return false;
+  }
+  bool isNested = object.Kind == Type::Map || object.Kind == Type::Array;
+  if (!*isRead || object.Kind == Type::Extension || (isNested && depth == 0))
+    return false;
+  if (!isNested)
+    return true;
+  for (size_t i = 0; i < object.Length; ++i) {
+    if (object.Kind == Type::Map) {
+      llvm::msgpack::Object key;
+      llvm::Expected<bool> isKey = reader.read(key);
+      if (!isKey) {
+        llvm::consumeError(isKey.takeError());
+        return false;
+      }
+      if (!*isKey || key.Kind != Type::String)
+        return false;
+    }
+    if (!isReadable(reader, depth - 1))
+      return false;
+  }
+  return true;
+}
+
 Error CodeObjectLoader::loadKernels(const ElfFile &elf, StringRef metadata) {
+  constexpr unsigned depth = 16; // maps of kernels of arguments need 5
+  llvm::msgpack::Reader reader(metadata);
   llvm::msgpack::Document document;
-  if (!document.readFromBlob(metadata, /*Multi=*/false))
-    return error("the metadata are not in MessagePack");
+  if (!isReadable(reader, depth) ||
+      !document.readFromBlob(metadata, /*Multi=*/false))
+    return error("the metadata are not in MessagePack, with strings as keys");
   auto &root = document.getRoot();
   if (!root.isMap())
     return error("the metadata are not a map");

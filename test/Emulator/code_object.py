@@ -89,9 +89,13 @@ def build(chip, source, options):
                                 ".value_kind": "by_value"})
     elif options.defect == "chip":
         flags = 0x2C  # gfx900
+    elif options.defect == "flags":
+        flags = 0x27  # reserved
     metadata = pack({"amdhsa.version": [1, 2], "amdhsa.kernels": [kernel]})
     if options.defect == "metadata":
         metadata = b"\xc1" * len(metadata)
+    elif options.defect == "key":
+        metadata = b"\x81\x81\xc0\xc0"  # a map with a map as its key
     note = struct.pack("<III", 7, len(metadata), 32) + b"AMDGPU\0\0" + metadata
     names = b"\0k.kd\0.dynsym\0.dynstr\0"
     symbols = bytes(24) + struct.pack("<IBBHQQ", 1, 0x11, 0, 1, DESCRIPTOR, 64)
@@ -135,13 +139,16 @@ def build(chip, source, options):
         image = image[:places["code"][0] + 2]
     elif options.defect == "short":
         image = image[:40]
+    elif options.defect == "code":
+        # The size in memory of the last segment.
+        struct.pack_into("<Q", image, 64 + 2 * 56 + 40, len(code) + 4)
     elif options.defect == "machine":
         struct.pack_into("<H", image, 18, 62)
     return bytes(image)
 
 
 BREAKS = ["lds", "symbol", "argument", "chip", "metadata", "entry", "truncated",
-          "short", "machine"]
+          "short", "machine", "flags", "code", "key"]
 
 
 def parse(arguments=None):

@@ -4,8 +4,8 @@
 #
 #   utils/fuzz-short.sh [--no-compiler] [SECONDS]   20 seconds each by default
 #
-# --no-compiler omits the compiler's fuzzer, which needs the whole compiler
-# built with clang.
+# --no-compiler omits the fuzzers of the compiler and of the emulator, which need
+# LLVM; the compiler's needs the whole compiler built with clang.
 #
 # IRIS_FUZZ_BUILD names the build folder (default: build/fuzz). Corpora stay
 # there, so that a later run continues. A finding ends the script and leaves its
@@ -33,7 +33,8 @@ mkdir -p "$build/findings"
 "$build/fuzz/make-corpus" "$build/corpus"
 fuzzers=(package messages)
 if [ "$compiler" = ON ]; then
-  fuzzers+=(compile)
+  fuzzers+=(emulator compile)
+  test/fuzz/emulator/make-seeds.py "$build/corpus/emulator"
   # The compiler's seeds are built before the time limit starts.
   test/fuzz/compile/make-seeds.py --max="${IRIS_FUZZ_SEEDS:-60}" . \
     "$build/corpus/compile" "$build/compile.dict"

@@ -177,8 +177,9 @@ void mlir::iris::emulator::addMatrixOperations(InstructionTable &table) {
   addMultiplicationsOfHalves<loadHalfValues<fromBrain>>(table, "bf16");
   addShapes<float, loadSingles, Shape<32, 2>, Shape<16, 4>, Shape<32, 1, 2>,
             Shape<16, 1, 4>, Shape<4, 1, 16>>(table, "f32", "f32", 32);
-  addShapes<uint32_t, loadSignedBytes, Shape<32, 16>, Shape<16, 32>,
-            Shape<32, 32>, Shape<16, 64>>(table, "i32", "i8", 8);
+  addShapes<uint32_t, loadSignedBytes, Shape<32, 8>, Shape<16, 16>,
+            Shape<32, 4, 2>, Shape<16, 4, 4>, Shape<4, 4, 16>, Shape<32, 16>,
+            Shape<16, 32>, Shape<32, 32>, Shape<16, 64>>(table, "i32", "i8", 8);
   addFloat8s<3, 3>(table, "fp8_fp8");
   addFloat8s<3, 2>(table, "fp8_bf8");
   addFloat8s<2, 3>(table, "bf8_fp8");

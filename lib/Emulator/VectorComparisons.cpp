@@ -98,6 +98,14 @@ static unsigned classOf(bool isNegative, bool isMaximal, bool isMinimal,
   return isNegative ? 1u << 5 : 1u << 6;
 }
 
+/// An f16 by its bits: the class of its value as f32 is another one.
+struct HalfBits {
+  using Value = uint16_t;
+  static constexpr bool isFloat = true, isBrain = false;
+  static uint16_t decode(uint32_t bits) { return uint16_t(bits); }
+  static uint32_t encode(uint16_t bits) { return bits; }
+};
+
 template <class Type, class Bits, unsigned kMantissa>
 static void addClass(InstructionTable &table, const Twine &type) {
   using T = typename Type::Value;
@@ -125,6 +133,7 @@ void mlir::iris::emulator::addVectorComparisons(InstructionTable &table) {
   addFloatComparisons<F16>(table, "f16");
   addFloatComparisons<F32>(table, "f32");
   addFloatComparisons<F64>(table, "f64");
+  addClass<HalfType<HalfBits>, uint16_t, 10>(table, "f16");
   addClass<F32, uint32_t, 23>(table, "f32");
   addClass<F64, uint64_t, 52>(table, "f64");
 }

@@ -263,15 +263,11 @@ class Kernel:
 
 def get_kinds(chip):
     kinds = ["f16", "bf16", "i8"]
-    if chip == "gfx90a":
-        # The emulator does not decode its instructions for these.
-        kinds = ["f16"]
     if chip.startswith(("gfx9", "gfx1250", "sm_")):
         kinds.append("f32")
     if chip == "gfx942":
         kinds += ["f8E4M3FNUZ", "f8E5M2FNUZ"]
-    # The emulator does not know f8 on gfx1201.
-    if chip in ("gfx950", "gfx1250") or (
+    if chip in ("gfx950", "gfx1201", "gfx1250") or (
             chip.startswith("sm_") and chip not in ("sm_80", "sm_86")):
         kinds += ["f8E4M3FN", "f8E5M2"]
     return kinds

@@ -109,6 +109,9 @@ def rare_floats():
         vector(f"v_ldexp_{kind}", (bits, 32), lambda a, b, k=kind: scale(
             k, a, max(-5000, min(5000, signed(b, 16 if k == "f16" else 32)))),
             bits, kind)
+        VECTORS.append((f"v_cmp_class_{kind} vcc, {registers[0]}, v4\n"
+                        "  v_cndmask_b32 v8, 0, 1, vcc", (bits, 32), "", 32,
+                        lambda a, b, k=kind: classify(k, a, b)))
         if kind == "f16":
             continue
         vector(f"v_div_fixup_{kind}", three,
@@ -122,9 +125,6 @@ def rare_floats():
             lambda a, b, c, k=kind, n=bits, e=up: scale(
                 k, quiet(k, multiply_add)(a & (1 << n) - 1, b, c),
                 e if a >> 63 else 0)))
-        VECTORS.append((f"v_cmp_class_{kind} vcc, {registers[0]}, v4\n"
-                        "  v_cndmask_b32 v8, 0, 1, vcc", (bits, 32), "", 32,
-                        lambda a, b, k=kind: classify(k, a, b)))
     three = (32, 32, 32)
     vector("v_rcp_iflag_f32", (32,), quiet("f32", reciprocal), kind="f32")
     vector("v_subrev_f32", (32, 32), quiet("f32", lambda k, a, b: add(

@@ -250,6 +250,8 @@ public:
            BarrierState>
       barriers;
   std::vector<std::shared_ptr<Allocation>> heap;
+  /// Those of the heap, by address.
+  std::map<int64_t, std::weak_ptr<Allocation>> byAddress;
   /// Null unless races are checked.
   std::unique_ptr<Races> races;
   /// Null unless a picture is made.
@@ -262,6 +264,11 @@ public:
                                        ArrayRef<int64_t> sizes);
   std::shared_ptr<Allocation> makeMemory(int64_t number, int64_t bytes,
                                          unsigned copies, bool zeroed);
+  /// The allocation of the symmetric heap that has all of `bytes` bytes at
+  /// `address`, which is the same on all ranks; null if none has. Those that
+  /// are freed are found as long as a launch keeps them.
+  std::shared_ptr<Allocation> allocationAt(int64_t address,
+                                           int64_t bytes) const;
   void free(Program &program, const Buffer &buffer);
   void enqueue(Program &main, StreamItem item);
   /// Wakes the programs that wait for the copy, or for anything else (null).

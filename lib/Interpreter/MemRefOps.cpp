@@ -183,6 +183,24 @@ static Step subview(Program &program, Operation *op) {
   return Step::Next;
 }
 
+/// Lets a view of `bytes` bytes that begins outside of its source's allocation
+/// be one of the allocation that has them all. Kernels of the library tell
+/// peers where a buffer is by its distance from the workspace, which is the
+/// same on all ranks. Any other view stays as it is, and its accesses are
+/// errors.
+static void moveToAllocation(const World &world, Buffer &buffer,
+                             int64_t bytes) {
+  const Allocation &source = *buffer.allocation;
+  if (!source.isSymmetric() ||
+      (buffer.base >= 0 && buffer.base <= source.size()))
+    return;
+  int64_t address = static_cast<int64_t>(source.address) + buffer.base;
+  if (std::shared_ptr<Allocation> found = world.allocationAt(address, bytes)) {
+    buffer.base = address - static_cast<int64_t>(found->address);
+    buffer.allocation = std::move(found);
+  }
+}
+
 static Step view(Program &program, Operation *op) {
   auto view = cast<memref::ViewOp>(op);
   Buffer buffer = program.buffer(view.getSource());
@@ -193,6 +211,12 @@ static Step view(Program &program, Operation *op) {
   buffer.offset = 0;
   buffer.sizes.assign(sizes.begin(), sizes.end());
   setStrides(buffer);
+  int64_t bytes = Kind(view.getType()).bytes();
+  bool overflows = false;
+  for (int64_t size : sizes)
+    overflows |= size < 0 || llvm::MulOverflow(bytes, size, bytes);
+  if (!program.failed && !overflows)
+    moveToAllocation(program.world, buffer, bytes);
   program.set(op->getResult(0), Datum(std::move(buffer)));
   return Step::Next;
 }

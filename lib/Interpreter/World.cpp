@@ -73,6 +73,7 @@ std::shared_ptr<Allocation> World::allocate(Program &program, int64_t bytes,
     }
     heapUsed += bytes;
     heap.push_back(makeMemory(number, bytes, ranks.size(), /*zeroed=*/true));
+    byAddress[static_cast<int64_t>(heap.back()->address)] = heap.back();
     heap.back()->op = program.current();
     heap.back()->sizes.assign(sizes.begin(), sizes.end());
     heap.back()->isWorkspace = cast<AllocOp>(program.current()).getWorkspace();
@@ -90,6 +91,19 @@ std::shared_ptr<Allocation> World::allocate(Program &program, int64_t bytes,
     return nullptr;
   }
   return result;
+}
+
+std::shared_ptr<Allocation> World::allocationAt(int64_t address,
+                                                int64_t bytes) const {
+  auto next = byAddress.upper_bound(address);
+  if (next == byAddress.begin())
+    return nullptr;
+  auto [first, allocation] = *std::prev(next);
+  std::shared_ptr<Allocation> found = allocation.lock();
+  // A comparison that does not overflow: the first byte is not before `first`.
+  if (!found || bytes > found->size() - (address - first))
+    return nullptr;
+  return found;
 }
 
 void World::free(Program &program, const Buffer &buffer) {

@@ -201,7 +201,8 @@ static Value numFlagsOf(MatmulBuilder &k, Shards &shards) {
 }
 
 /// The offset of a row of a shard in the staging buffer. A tile may extend into
-/// the next shard; those rows of c are not stored.
+/// the next shard, which may still be arriving; those rows of c are not stored.
+/// Loads that are bounded to the shard need more instructions.
 static MatrixOffset stagedRow(MatmulBuilder &k, Shards &shards, Value source,
                               Value row) {
   return {k.staging, k.add(k.mul(source, shards.rows), row), k.index(0)};

@@ -16,6 +16,9 @@
 #define IRIS_WIDE
 #endif
 
+/// Few hosts execute these: they are compiled for a short build.
+#define IRIS_RARE __attribute__((cold))
+
 /// What is compiled for its caller's instructions. Functions that a body of
 /// `widest` calls for each lane or each row are marked with it.
 #define IRIS_INLINE LLVM_ATTRIBUTE_ALWAYS_INLINE
@@ -40,9 +43,8 @@ template <Handler body, Handler plainBody = body>
 Handler widest() {
   Handler wide = [](Wave &wave, const Instruction &instruction)
                      IRIS_WIDE { body(wave, instruction); };
-  Handler plain = [](Wave &wave, const Instruction &instruction) {
-    plainBody(wave, instruction);
-  };
+  Handler plain = [](Wave &wave, const Instruction &instruction)
+                      IRIS_RARE { plainBody(wave, instruction); };
   return hasWideVectors() ? wide : plain;
 }
 

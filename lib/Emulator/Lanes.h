@@ -88,13 +88,14 @@ Semantics lanes(Function function, Plain plain) {
       LaneFunction<Signature>::run(wave, instruction, stateless,
                                    Describe<Signature>::indices);
     }
-    IRIS_INLINE static void runPlain(Wave &wave,
-                                     const Instruction &instruction) {
+  };
+  struct PlainBody {
+    IRIS_INLINE static void run(Wave &wave, const Instruction &instruction) {
       LaneFunction<Signature>::run(wave, instruction, statelessPlain,
                                    Describe<Signature>::indices);
     }
   };
-  return Describe<Signature>::semantics(widest<Body::run, Body::runPlain>());
+  return Describe<Signature>::semantics(widestOf<Body, PlainBody>());
 }
 template <class Signature, class Function>
 Semantics lanes(Function function) {
@@ -112,7 +113,7 @@ Semantics lanesWithMask(Function function) {
                                            Describe<Signature>::indices);
     }
   };
-  Semantics semantics = Describe<Signature>::semantics(widest<Body::run>());
+  Semantics semantics = Describe<Signature>::semantics(widestOf<Body>());
   semantics.results.push_back(Mask::type);
   return semantics;
 }

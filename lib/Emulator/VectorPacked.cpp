@@ -116,13 +116,14 @@ static Semantics packed(Function function, Plain plain) {
       PackedFunction<Signature>::run(wave, instruction, stateless,
                                      Describe<Signature>::indices);
     }
-    IRIS_INLINE static void runPlain(Wave &wave,
-                                     const Instruction &instruction) {
+  };
+  struct PlainBody {
+    IRIS_INLINE static void run(Wave &wave, const Instruction &instruction) {
       PackedFunction<Signature>::run(wave, instruction, statelessPlain,
                                      Describe<Signature>::indices);
     }
   };
-  return Describe<Signature>::semantics(widest<Body::run, Body::runPlain>());
+  return Describe<Signature>::semantics(widestOf<Body, PlainBody>());
 }
 template <class Signature, class Function>
 static Semantics packed(Function function) {

@@ -37,15 +37,29 @@ namespace mlir::iris::emulator {
 /// `denyWideVectors` was not called.
 bool hasWideVectors();
 
-/// The handler of a body, which is marked with IRIS_INLINE. `plainBody` is what
-/// hosts without these instructions execute.
+/// The handler that calls Body::run, which is marked with IRIS_INLINE.
+/// Plain::run is what hosts without these instructions execute.
+template <class Body, class Plain = Body>
+Handler widestOf() {
+  Handler wide = [](Wave &wave, const Instruction &instruction)
+                     IRIS_WIDE { Body::run(wave, instruction); };
+  Handler plain = [](Wave &wave, const Instruction &instruction)
+                      IRIS_RARE { Plain::run(wave, instruction); };
+  return hasWideVectors() ? wide : plain;
+}
+
+/// A function as a body.
+template <Handler function>
+struct FunctionBody {
+  IRIS_INLINE static void run(Wave &wave, const Instruction &instruction) {
+    function(wave, instruction);
+  }
+};
+
+/// As above, of functions.
 template <Handler body, Handler plainBody = body>
 Handler widest() {
-  Handler wide = [](Wave &wave, const Instruction &instruction)
-                     IRIS_WIDE { body(wave, instruction); };
-  Handler plain = [](Wave &wave, const Instruction &instruction)
-                      IRIS_RARE { plainBody(wave, instruction); };
-  return hasWideVectors() ? wide : plain;
+  return widestOf<FunctionBody<body>, FunctionBody<plainBody>>();
 }
 
 /// Calls function(lane) for the lanes of a mask.

@@ -189,8 +189,24 @@ std::string mlir::iris::interp::describeWaiting(World &world) {
   return WaitGraph(world).describe();
 }
 
-void World::reportDeadlock() {
+/// Adds what each program waits for, or that it polls; the first ones of many.
+static void notePrograms(InFlightDiagnostic &diagnostic,
+                         ArrayRef<std::unique_ptr<Program>> programs) {
   constexpr size_t most = 16;
+  for (auto [n, program] : llvm::enumerate(programs)) {
+    if (n == most) {
+      diagnostic.attachNote()
+          << "and " << programs.size() - most << " other programs";
+      break;
+    }
+    diagnostic.attachNote(program->current()->getLoc())
+        << program->describe() << ": '" << program->current()->getName() << "' "
+        << (program->waitsFor.empty() ? "polls"
+                                      : "waits for " + program->waitsFor);
+  }
+}
+
+void World::reportDeadlock() {
   deadlocked = true;
   // An exploration stops before waits, which then have not said what for.
   for (std::unique_ptr<Program> &program : programs)
@@ -212,16 +228,7 @@ void World::reportDeadlock() {
       first = program->current();
   InFlightDiagnostic diagnostic =
       report(first, "waits forever: no program can go on");
-  for (auto [n, program] : llvm::enumerate(programs)) {
-    if (n == most) {
-      diagnostic.attachNote()
-          << "and " << programs.size() - most << " other programs";
-      break;
-    }
-    diagnostic.attachNote(program->current()->getLoc())
-        << program->describe() << ": '" << program->current()->getName()
-        << "' waits for " << program->waitsFor;
-  }
+  notePrograms(diagnostic, programs);
   for (auto [rank, owner] : llvm::enumerate(ranks)) {
     if (owner.stream.empty())
       continue;
@@ -242,7 +249,6 @@ void World::reportDeadlock() {
 }
 
 void World::reportPolling() {
-  constexpr size_t most = 16;
   deadlocked = true;
   if (recorder)
     recorder->setTitle("a deadlock: programs poll what no program changes");
@@ -250,15 +256,5 @@ void World::reportPolling() {
                                    : runnable.front()->current();
   InFlightDiagnostic diagnostic =
       report(op, "polls forever: no program changes memory any more");
-  for (auto [n, program] : llvm::enumerate(programs)) {
-    if (n == most) {
-      diagnostic.attachNote()
-          << "and " << programs.size() - most << " other programs";
-      break;
-    }
-    diagnostic.attachNote(program->current()->getLoc())
-        << program->describe() << ": '" << program->current()->getName() << "' "
-        << (program->waitsFor.empty() ? "polls"
-                                      : "waits for " + program->waitsFor);
-  }
+  notePrograms(diagnostic, programs);
 }

@@ -423,6 +423,36 @@ TEST_P(AdoptedStream, IsFollowedLate) {
   EXPECT_OK(backend->destroyEvent(*event));
 }
 
+/// An event may be recorded again, or destroyed, before its last record runs.
+TEST_P(AdoptedStream, OutlivesItsEvents) {
+  auto module = backend->loadModule(fakeGpuImage, sizeof(fakeGpuImage));
+  ASSERT_OK(module);
+  auto spin = backend->findKernel(*module, "spin_until");
+  auto stream = backend->createStream(), idle = backend->createStream();
+  auto follower = backend->createStream();
+  auto event = backend->createEvent(/*isTimed=*/false);
+  ASSERT_OK(spin);
+  ASSERT_OK(event);
+  for (bool ok : {stream.ok(), idle.ok(), follower.ok()})
+    ASSERT_TRUE(ok);
+  uint64_t word = reinterpret_cast<uint64_t>(words + 8);
+  ASSERT_OK(backend->launch(*stream, *spin, LaunchConfig(), &word, 8));
+  ASSERT_OK(launch(*stream, 4));
+  ASSERT_OK(backend->record(*event, *stream));
+  ASSERT_OK(backend->wait(*follower, *event));
+  ASSERT_OK(backend->record(*event, *idle)); // the follower waits for the first
+  EXPECT_OK(synchronize(*idle));
+  EXPECT_OK(backend->destroyEvent(*event));
+  auto ended = backend->query(*follower);
+  ASSERT_OK(ended);
+  EXPECT_FALSE(*ended);
+  __atomic_store_n(words + 8, 1, __ATOMIC_RELEASE);
+  EXPECT_OK(synchronize(*follower));
+  expectWords(4);
+  for (StreamHandle each : {*stream, *idle, *follower})
+    EXPECT_OK(backend->destroyStream(each));
+}
+
 TEST_P(AdoptedStream, MustBeOfTheDevice) {
   bind(2);
   void *other = createNative();

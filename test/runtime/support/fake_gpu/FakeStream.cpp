@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <optional>
 
 using namespace fakegpu;
 
@@ -121,16 +122,45 @@ Result fakegpu::enqueue(Stream stream, Work work) {
   return success;
 }
 
+namespace {
+/// One record of an event. Work that was enqueued holds it: the event may be
+/// recorded again or destroyed before that work runs.
+struct Record {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  std::chrono::steady_clock::time_point time;
+
+  void finish() {
+    std::lock_guard<std::mutex> lock(mutex);
+    time = std::chrono::steady_clock::now();
+    done = true;
+    changed.notify_all();
+  }
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex);
+    changed.wait(lock, [this] { return done; });
+  }
+  std::optional<std::chrono::steady_clock::time_point> finished() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return done ? std::optional(time) : std::nullopt;
+  }
+};
+} // namespace
+
 struct fakegpu::FakeEvent {
   explicit FakeEvent(bool isTimed) : isTimed(isTimed) {}
   const bool isTimed;
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool done = true;
-  uint64_t generation = 0;
-  std::chrono::steady_clock::time_point time;
+  std::mutex mutex; // guards the rest
+  /// Null before the first record, which nothing waits for.
+  std::shared_ptr<Record> last;
   /// The capture of the last record.
   std::weak_ptr<FakeCapture> capture;
+
+  std::shared_ptr<Record> lastRecord() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return last;
+  }
 };
 
 namespace {
@@ -234,7 +264,7 @@ Result fake_event_record(Event event, Stream stream) {
   FAKE_ENTER_BOUND("eventRecord");
   auto *e = static_cast<FakeEvent *>(event);
   FakeStream *s = toStream(stream);
-  uint64_t generation;
+  auto record = std::make_shared<Record>();
   {
     std::lock_guard<std::mutex> lock(e->mutex);
     e->capture.reset();
@@ -244,17 +274,10 @@ Result fake_event_record(Event event, Stream stream) {
       s->capture->goesOn(s, e);
       return success;
     }
-    e->done = false;
-    generation = ++e->generation;
+    e->last = record;
   }
-  return enqueue(stream, [e, generation] {
-    std::lock_guard<std::mutex> lock(e->mutex);
-    // An earlier record, on a slower stream, is not the last one.
-    if (generation != e->generation)
-      return true;
-    e->time = std::chrono::steady_clock::now();
-    e->done = true;
-    e->changed.notify_all();
+  return enqueue(stream, [record] {
+    record->finish();
     return true;
   });
 }
@@ -274,9 +297,11 @@ Result fake_stream_wait_event(Stream stream, Event event, unsigned) {
   auto *e = static_cast<FakeEvent *>(event);
   FakeStream *s = toStream(stream);
   std::shared_ptr<FakeCapture> capture;
+  std::shared_ptr<Record> record;
   {
     std::lock_guard<std::mutex> lock(e->mutex);
     capture = e->capture.lock();
+    record = e->last;
   }
   if (s && capture && !capture->ended) {
     if (!s->isCaptured()) {
@@ -289,9 +314,9 @@ Result fake_stream_wait_event(Stream stream, Event event, unsigned) {
     capture->goesOn(s);
     return success;
   }
-  return enqueue(stream, [e] {
-    std::unique_lock<std::mutex> lock(e->mutex);
-    e->changed.wait(lock, [e] { return e->done; });
+  return enqueue(stream, [record] {
+    if (record)
+      record->wait();
     return true;
   });
 }
@@ -331,11 +356,13 @@ Result fake_event_elapsed(float *milliseconds, Event start, Event end) {
   auto *a = static_cast<FakeEvent *>(start), *b = static_cast<FakeEvent *>(end);
   if (!a->isTimed || !b->isTimed)
     return errorInvalidHandle;
-  std::scoped_lock lock(a->mutex, b->mutex);
-  if (!a->done || !b->done)
+  const std::shared_ptr<Record> first = a->lastRecord(), last = b->lastRecord();
+  if (!first || !last)
+    return errorInvalidHandle;
+  const auto from = first->finished(), to = last->finished();
+  if (!from || !to)
     return errorNotReady;
-  *milliseconds =
-      std::chrono::duration<float, std::milli>(b->time - a->time).count();
+  *milliseconds = std::chrono::duration<float, std::milli>(*to - *from).count();
   return success;
 }
 

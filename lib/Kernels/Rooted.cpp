@@ -39,14 +39,28 @@ void mlir::iris::buildBroadcastPush(KernelBuilder &k) {
   k.barrier();
 }
 
+/// Copies `length` elements of the root's input to its output, unless they are
+/// the same.
+static void copyOwn(KernelBuilder &k, Value start, Value length) {
+  k.ifThen(k.notEqual(k.addressOf(k.in), k.addressOf(k.out)), [&] {
+    k.copy(k.window(k.in, start, length), k.window(k.out, start, length),
+           length);
+  });
+}
+
+/// The root stores nothing in place: its peers are loading.
 void mlir::iris::buildBroadcastPull(KernelBuilder &k) {
   Value to = k.window(k.out, k.index(0), k.count);
   k.announceFromRoot(k.in);
   k.barrier();
   auto pull = [&](Value from) {
-    k.forTiles(k.count, [&](Value, Value offset) {
-      k.store(k.loadFrom(k.root, from, offset), to, offset);
-    });
+    k.ifThenElse(
+        k.equal(k.me, k.root), [&] { copyOwn(k, k.index(0), k.count); },
+        [&] {
+          k.forTiles(k.count, [&](Value, Value offset) {
+            k.store(k.loadFrom(k.root, from, offset), to, offset);
+          });
+        });
     k.barrier();
   };
   k.ifAnnounced(k.count, pull, [&] { buildBroadcastStaged(k); });
@@ -99,15 +113,6 @@ static void forOtherHelpers(KernelBuilder &k,
     // 1 or 0: a form whose bounds show that this rank is not among them.
     Value isBehindRoot = k.div(k.sub(k.add(before, k.size), toRoot), k.size);
     body(k.rotate(k.me, k.add(before, isBehindRoot)));
-  });
-}
-
-/// Copies `length` elements of the root's input to its output, unless they are
-/// the same.
-static void copyOwn(KernelBuilder &k, Value start, Value length) {
-  k.ifThen(k.notEqual(k.addressOf(k.in), k.addressOf(k.out)), [&] {
-    k.copy(k.window(k.in, start, length), k.window(k.out, start, length),
-           length);
   });
 }
 

@@ -27,7 +27,7 @@ iris.collective @all_to_all_packet all_to_all f16 size 4 {variant = "packet", ti
 iris.collective @all_to_all_buffered all_to_all f16 size 4 {variant = "buffered", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}broadcast_push: 0 1{{$}}
 iris.collective @broadcast_push broadcast f16 size 4 {variant = "push", tile = 1024, warps = 2, programs = 2, workspace = 786432}
-// CHECK-DAG: {{^}}broadcast_pull: 1 1 4{{$}}
+// CHECK-DAG: {{^}}broadcast_pull: 1 2 4{{$}}
 iris.collective @broadcast_pull broadcast f16 size 4 {variant = "pull", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}broadcast_scatter: 1 2 4{{$}}
 iris.collective @broadcast_scatter broadcast f16 size 4 {variant = "scatter", tile = 1024, warps = 2, programs = 2, workspace = 786432}

@@ -1,24 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Deletes or weakens each synchronizing op of a program, one at a time, and
-looks whether `iris-run --check` finds the fault.
+"""Seeds faults into the synchronization of a program, one at a time, and looks
+whether `iris-run --check` finds them.
 
-    mutate.py PROGRAM.mlir... [-n RANKS] [--schedules=N] [--every=K]
+    mutate.py PROGRAM.mlir... [-n RANKS] [--schedules=N] [--exhaust] [--every=K]
+    mutate.py --library ...   in place of programs, those of library.py
 
 PROGRAMs have their kernels expanded (`iris-compile --until=expand`). Prints a
-table of changes that were found and that were not; --every=K tries every K-th
-one. A change that is not found need not be a fault: another op may order the
-same accesses.
+table of faults that were found and that were not; --every=K tries every K-th
+one. A fault that is not found may be none: another op may order the same
+accesses. --exhaust executes such a program in all orders, up to equivalence: if
+it is right in all of them, the fault is harmless, with these ranks, programs
+and calls.
 """
 import argparse
 import collections
+import os
 import re
 import subprocess
+import sys
 import tempfile
+
+sys.dont_write_bytecode = True
 
 OP = re.compile(r"^\s*(?:(%\S+) = )?(iris\.(?:barrier|signal|wait|fence|"
                 r"atomic_rmw|atomic_cas))\b")
+PACKET = re.compile(r"^\s*(?:(%\S+) = )?(iris\.packet_(?:store|load))\b")
+ACCESS = re.compile(r"^\s*(?:%\S+ = )?(?:iris\.(?:store|load|put|get|copy)|"
+                    r"tile\.(?:load|store)|memref\.(?:load|store))\b")
 KERNEL = re.compile(r"gpu\.func @(\w+)")
-
+MEMBER = re.compile(r"^(\s*(%\S+) = iris\.group_member %\S+), %\S+ : index")
+ONE = re.compile(r"^\s*(%\S+) = arith\.constant 1 : (index|i32|i64)$")
+AND = re.compile(r"^(\s*%\S+) = arith\.andi %\S+, (%\S+) : (i32|i64|index)$")
 
 def with_clause(line, name, value):
     """The op with `name(value)`, in place of another one."""
@@ -29,26 +41,114 @@ def with_clause(line, name, value):
     return re.sub(before, lambda found: clause + found[0], line, count=1)
 
 
+def weakened(op, line, is_used):
+    """What is done to a synchronizing op, and the line in its place."""
+    if not is_used:
+        yield "deleted", ""
+    if op in ("iris.barrier", "iris.fence"):
+        return
+    if "sem(relaxed)" not in line:
+        yield "relaxed", with_clause(line, "sem", "relaxed")
+    if "scope(gpu)" not in line:
+        yield "at scope gpu", with_clause(line, "scope", "gpu")
+
+
+def minus_one(line, pattern):
+    """The line with the operand that `pattern` finds less one."""
+    found = re.search(pattern, line)
+    type_ = re.search(r" : (?:\w+<[^>]*>, )?(i32|i64)\b", line)
+    if not found:
+        return None
+    type_ = type_[1] if type_ else "i32"
+    return (f"%mutant_one = arith.constant 1 : {type_}\n"
+            f"%mutant = arith.subi {found[1]}, %mutant_one : {type_}\n" +
+            line[:found.start(1)] + "%mutant" + line[found.end(1):])
+
+
+def moved(lines, n, op):
+    """Exchanges a signal with the access before it, or a wait with the one
+    after it. Number of the other line, or None."""
+    if op not in ("iris.signal", "iris.wait"):
+        return None
+    step = -1 if op == "iris.signal" else 1
+    m = n + step
+    while 0 <= m < len(lines) and re.match(r"^\s*%\S+ = (arith|iris\.rank|"
+                                           r"iris\.group)", lines[m]):
+        m += step
+    if not (0 <= m < len(lines)) or not ACCESS.match(lines[m]):
+        return None
+    first, last = sorted((n, m))
+    # Operands that are computed in between stay in front of both.
+    defined = re.match(r"^\s*(%\S+) = ", lines[first])
+    if defined and re.search(re.escape(defined[1]) + r"\b", lines[last]):
+        return None
+    return m
+
+
+class Mutant:
+    def __init__(self, n, kernel, op, what, text):
+        """`text` maps the program's lines to the mutant's."""
+        self.n, self.kernel, self.op, self.what = n, kernel, op, what
+        self.text = text
+
+
+def replaced(n, line):
+    return lambda lines: lines[:n] + line.split("\n") + lines[n + 1:]
+
+
+def exchanged(n, m):
+    first, last = sorted((n, m))
+    return lambda lines: (lines[:first] + lines[first + 1:last] +
+                          [lines[last], lines[first]] + lines[last + 1:])
+
+
 def mutants(lines):
-    """Number of the line, kernel, op, what is done to it, and the new line."""
-    kernel = ""
+    kernel, is_generated, ones = "", False, set()
     for n, line in enumerate(lines):
         if found := KERNEL.search(line):
-            kernel = found[1]
-        if not (found := OP.match(line)):
-            continue
-        result, op = found[1], found[2]
-        used = result and any(
-            re.search(re.escape(result) + r"\b", other)
-            for m, other in enumerate(lines) if m != n)
-        if not used:
-            yield n, kernel, op, "deleted", ""
-        if op in ("iris.barrier", "iris.fence"):
-            continue
-        if "sem(relaxed)" not in line:
-            yield n, kernel, op, "relaxed", with_clause(line, "sem", "relaxed")
-        if "scope(gpu)" not in line:
-            yield n, kernel, op, "at scope gpu", with_clause(line, "scope", "gpu")
+            kernel, is_generated = found[1], "iris.config" in line
+        if found := ONE.match(line):
+            ones.add(found[1])
+        if found := OP.match(line):
+            result, op = found[1], found[2]
+            is_used = result and any(
+                re.search(re.escape(result) + r"\b", other)
+                for m, other in enumerate(lines) if m != n)
+            for what, other in weakened(op, line, is_used):
+                yield Mutant(n, kernel, op, what, replaced(n, other))
+            m = moved(lines, n, op)
+            if m is not None:
+                yield Mutant(n, kernel, op, "exchanged with an access",
+                             exchanged(n, m))
+            if op == "iris.wait" and (less := minus_one(line,
+                                                        r" ge (%[^\s,\]]+)")):
+                yield Mutant(n, kernel, op, "for the epoch before",
+                             replaced(n, less))
+        elif found := PACKET.match(line):
+            less = minus_one(line, r" flag\((%[^\s,\]]+)\)")
+            yield Mutant(n, kernel, found[2], "of the epoch before",
+                         replaced(n, less))
+        elif is_generated and (found := MEMBER.match(line)) and \
+                is_accessed(found[2], lines[n + 1:]):
+            yield Mutant(n, kernel, "iris.group_member", "the first one",
+                         replaced(n, "%mutant = arith.constant 0 : index\n"
+                                  f"{found[1]}, %mutant : index"))
+        elif is_generated and (found := AND.match(line)) and found[2] in ones:
+            yield Mutant(n, kernel, "half of a buffer", "always the first",
+                         replaced(n, f"{found[1]} = arith.constant 0 : "
+                                  f"{found[3]}"))
+
+
+def is_accessed(rank, lines):
+    """Whether anything but the report of a wait that timed out uses `rank` in
+    the rest of its function."""
+    for line in lines:
+        if "gpu.return" in line:
+            return False
+        if re.search(re.escape(rank) + r"\b", line) and \
+                f"owed_by({rank})" not in line:
+            return f"{rank} = " not in line  # else another value of this name
+    return False
 
 
 # The interpreter does not execute it: it shows whether a line is reached.
@@ -67,57 +167,89 @@ def lines_of(text):
     return lines
 
 
-def outcome(lines, args):
+def outcome(lines, how, args):
     with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
         file.write("\n".join(lines))
         file.flush()
-        command = ["iris-run", "--check", "-n", str(args.n),
-                   f"--schedules={args.schedules}", file.name]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if "nothing orders" in done.stderr:
-        return "race"
-    if "waits forever" in done.stderr:
-        return "deadlock"
-    if "llvm.intr.debugtrap" in done.stderr:
-        return "reached"
-    if "expected sys" in done.stderr:
-        return "verifier"
-    if any(text in done.stderr for text in
-           ("checks failed", "never written", "'iris.check' op checks",
-            "accesses bytes")):
-        return "wrong value"
-    return "not found" if done.returncode == 0 else "invalid: " + done.stderr
+        done = subprocess.run(
+            ["iris-run", "--check", "-n", str(args.n), *how, file.name],
+            capture_output=True, text=True, check=False)
+    for text, kind in (
+            ("nothing orders", "race"), ("waits forever", "deadlock"),
+            ("llvm.intr.debugtrap", "reached"), ("expected sys", "verifier"),
+            ("checks failed", "wrong value"), ("never written", "wrong value"),
+            ("'iris.check' op checks", "wrong value"),
+            ("accesses bytes", "wrong value"), ("uses poison", "wrong value")):
+        if text in done.stderr:
+            return kind
+    if done.returncode:
+        return "invalid: " + done.stderr
+    return "bounded" if "bounded" in done.stdout else "not found"
+
+
+def result_of(mutant, lines, args):
+    random = [f"--schedules={args.schedules}"]
+    result = outcome(mutant.text(lines), random, args)
+    if result != "not found":
+        return result
+    traced = lines[:mutant.n] + [TRACER] + lines[mutant.n:]
+    if outcome(traced, random, args) != "reached":
+        return "not reached"
+    if not args.exhaust:
+        return result
+    result = outcome(mutant.text(lines), ["--exhaust",
+                                          "--max-executions=2000"], args)
+    return {"not found": "harmless", "bounded": "not found"}.get(result, result)
+
+
+def programs(args):
+    """Names and texts."""
+    for name in args.program:
+        with open(name, encoding="utf-8") as file:
+            yield name, file.read()
+    if args.library:
+        import library
+        for case in library.cases(args.n):
+            yield case.title, case.expanded()
+
+
+COLUMNS = ("race", "deadlock", "wrong value", "verifier", "harmless",
+           "not found", "not reached")
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("program", nargs="+")
+    parser.add_argument("program", nargs="*")
+    parser.add_argument("--library", action="store_true")
     parser.add_argument("-n", type=int, default=2)
     parser.add_argument("--schedules", type=int, default=3)
+    parser.add_argument("--exhaust", action="store_true")
     parser.add_argument("--every", type=int, default=1)
     args = parser.parse_args()
     counts, missed = collections.Counter(), []
-    for program in args.program:
-        with open(program, encoding="utf-8") as file:
-            lines = lines_of(file.read())
-        if outcome(lines, args) != "not found":
+    number = 0
+    for program, text in programs(args):
+        lines = lines_of(text)
+        if outcome(lines, [f"--schedules={args.schedules}"], args) != \
+                "not found":
             raise SystemExit(f"{program} has a fault as it is")
-        for n, kernel, op, what, line in list(mutants(lines))[::args.every]:
-            result = outcome(lines[:n] + [line] + lines[n + 1:], args)
+        for mutant in mutants(lines):
+            number += 1
+            if (number - 1) % args.every:
+                continue
+            result = result_of(mutant, lines, args)
+            name = f"{program}: @{mutant.kernel}: {mutant.op} {mutant.what}"
             if result.startswith("invalid"):
-                raise SystemExit(f"{program}: @{kernel}: {op} {what}: {result}")
-            if result == "not found" and outcome(
-                    lines[:n] + [TRACER] + lines[n:], args) != "reached":
-                result = "not reached"
-            counts[(op, what, result)] += 1
-            if result == "not found":
-                missed.append(f"{program}: @{kernel}: {op} {what}")
-    columns = ("race", "deadlock", "wrong value", "verifier", "not found",
-               "not reached")
-    print("| op | change | " + " | ".join(columns) + " |\n" + "|---" * 8 + "|")
+                raise SystemExit(f"{name}: {result}")
+            counts[(mutant.op, mutant.what, result)] += 1
+            if result in ("not found", "harmless"):
+                missed.append(f"{result}: {name}")
+                print(missed[-1], file=sys.stderr, flush=True)
+    print("| op | change | " + " | ".join(COLUMNS) + " |\n" +
+          "|---" * (len(COLUMNS) + 2) + "|")
     for op, what in sorted({key[:2] for key in counts}):
         print(f"| `{op}` | {what} | " +
-              " | ".join(str(counts[(op, what, column)]) for column in columns) +
+              " | ".join(str(counts[(op, what, column)]) for column in COLUMNS) +
               " |")
     reached = sum(n for key, n in counts.items() if key[2] != "not reached")
     print(f"found {reached - len(missed)} of {reached} changes that are reached")

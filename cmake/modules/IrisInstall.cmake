@@ -66,6 +66,7 @@ write_basic_package_version_file(
 install(FILES
   "${CMAKE_BINARY_DIR}/install/IrisConfig.cmake"
   "${CMAKE_BINARY_DIR}/install/IrisConfigVersion.cmake"
+  "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddCheck.cmake"
   "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddCollectives.cmake"
   "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddPackage.cmake"
   DESTINATION "${IRIS_CMAKE_DIR}")
@@ -78,6 +79,7 @@ export(EXPORT IrisTargets NAMESPACE Iris::
 foreach(file
     "${CMAKE_BINARY_DIR}/install/IrisConfig.cmake"
     "${CMAKE_BINARY_DIR}/install/IrisConfigVersion.cmake"
+    "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddCheck.cmake"
     "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddCollectives.cmake"
     "${CMAKE_SOURCE_DIR}/cmake/modules/IrisAddPackage.cmake")
   get_filename_component(name "${file}" NAME)

@@ -29,10 +29,10 @@ if(SANITIZE)
   set(flags "-DCMAKE_C_FLAGS=-fsanitize=${sanitizers}"
             "-DCMAKE_CXX_FLAGS=-fsanitize=${sanitizers}")
 endif()
-foreach(project example collectives)
+foreach(project example collectives check)
   set(source "${EXAMPLE}")
-  if(project STREQUAL "collectives")
-    set(source "${CMAKE_CURRENT_LIST_DIR}/collectives")
+  if(NOT project STREQUAL "example")
+    set(source "${CMAKE_CURRENT_LIST_DIR}/${project}")
   endif()
   step("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${source}"
     -B "${WORK}/${project}" "-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}"
@@ -50,6 +50,8 @@ if(EXISTS "${WORK}/example/kernels.iris")
     endforeach()
   endforeach()
   step("${WORK}/collectives/collectives" "${WORK}/collectives/kernels.iris")
+  step("${CMAKE_CTEST_COMMAND}" --test-dir "${WORK}/check"
+       --output-on-failure --no-tests=error)
 else()
   message(STATUS "no compiler in this build: the programs were not run")
 endif()

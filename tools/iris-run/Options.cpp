@@ -2,6 +2,8 @@
 //===- Options.cpp - Command line of iris-run -----------------------------===//
 #include "Options.h"
 
+#include "compile/Interpreter.h"
+
 #include "CommandLine.h"
 
 #include "iris-c/RuntimeABI.h"
@@ -141,11 +143,6 @@ static Value wholeNumber(std::optional<uint64_t> &target) {
       }};
 }
 
-static bool endsWith(const std::string &text, const std::string &end) {
-  return text.size() > end.size() &&
-         text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 /// `--check` and its options; the interpreter makes the check.
 static Status checkCheck(const Options &options) {
   if (options.check && options.compare)
@@ -156,43 +153,18 @@ static Status checkCheck(const Options &options) {
     return rt::makeStatus(StatusCode::invalidArgument,
                           "--check executes the program in the interpreter; "
                           "expected no --device");
-  const char *ofCheck = options.numSchedules            ? "--schedules"
-                        : options.exhaust               ? "--exhaust"
-                        : options.maxExecutions         ? "--max-executions"
-                        : !options.replay.empty()       ? "--replay"
-                        : !options.saveSchedule.empty() ? "--save-schedule"
-                        : !options.draw.empty()         ? "--draw"
-                                                        : nullptr;
+  const rt::CheckOptions &how = options.interpreter;
+  const char *ofCheck = how.numSchedules            ? "--schedules"
+                        : how.exhaust               ? "--exhaust"
+                        : how.maxExecutions         ? "--max-executions"
+                        : !how.replay.empty()       ? "--replay"
+                        : !how.saveSchedule.empty() ? "--save-schedule"
+                        : !how.draw.empty()         ? "--draw"
+                                                    : nullptr;
   if (!options.check && ofCheck)
     return rt::makeStatus(StatusCode::invalidArgument,
                           "%s is of a check; expected --check", ofCheck);
-  if (options.exhaust && (options.numSchedules || options.scheduleSeed))
-    return rt::makeStatus(StatusCode::invalidArgument,
-                          "--exhaust executes all orders; expected no "
-                          "--schedules and no --schedule-seed");
-  if (options.maxExecutions && (!options.exhaust || *options.maxExecutions < 1))
-    return rt::makeStatus(
-        StatusCode::invalidArgument,
-        "--max-executions=%llu; expected 1 or more, and --exhaust",
-        static_cast<unsigned long long>(*options.maxExecutions));
-  if (!options.replay.empty() &&
-      (options.exhaust || options.numSchedules || options.scheduleSeed ||
-       options.resident || !options.saveSchedule.empty()))
-    return rt::makeStatus(StatusCode::invalidArgument,
-                          "--replay repeats the order of a file; expected no "
-                          "--exhaust, --schedules, --schedule-seed, --resident "
-                          "and --save-schedule");
-  if (!options.draw.empty() && !endsWith(options.draw, ".svg") &&
-      !endsWith(options.draw, ".json"))
-    return rt::makeStatus(StatusCode::invalidArgument,
-                          "--draw=%s; expected FILE.svg or FILE.json",
-                          options.draw.c_str());
-  if (options.numSchedules &&
-      (*options.numSchedules < 1 || *options.numSchedules > 1000000))
-    return rt::makeStatus(
-        StatusCode::invalidArgument, "--schedules=%llu; expected 1 to 1000000",
-        static_cast<unsigned long long>(*options.numSchedules));
-  return {};
+  return rt::validate(how);
 }
 
 /// Options of devices mean nothing to the interpreter.
@@ -215,16 +187,16 @@ static Status checkReference(const Options &options) {
                           "--compare=reference compares a device with the "
                           "reference; expected another device than "
                           "--device=reference");
-  if (!options.reference && !options.compare && options.scheduleSeed)
+  if (!options.reference && !options.compare &&
+      options.interpreter.scheduleSeed)
     return rt::makeStatus(StatusCode::invalidArgument,
                           "--schedule-seed orders the steps of the reference; "
                           "expected --device=reference or "
                           "--compare=reference");
-  if (options.resident && (!options.reference || *options.resident < 1))
+  if (options.interpreter.resident && !options.reference)
     return rt::makeStatus(StatusCode::invalidArgument,
-                          "--resident=%llu; expected 1 or more, and --check or "
-                          "--device=reference",
-                          static_cast<unsigned long long>(*options.resident));
+                          "--resident is of the interpreter; expected --check "
+                          "or --device=reference");
   if (!options.compare && !options.tolerances.empty())
     return rt::makeStatus(StatusCode::invalidArgument,
                           "--tolerance is of a comparison; expected "
@@ -233,6 +205,7 @@ static Status checkReference(const Options &options) {
 }
 
 static CommandLine describe(Options &options) {
+  rt::CheckOptions &how = options.interpreter;
   CommandLine line;
   line.section("options");
   line.option("-n", "N", number(options.numRanks, 1, IRISRT_MAX_RANKS),
@@ -257,29 +230,29 @@ static CommandLine describe(Options &options) {
             "look for data races and deadlocks: the interpreter executes the "
             ".mlir program in several orders and reports accesses that no "
             "synchronization orders; the program needs no checks");
-  line.option("--schedules", "N", wholeNumber(options.numSchedules),
+  line.option("--schedules", "N", wholeNumber(how.numSchedules),
               "of --check: the random orders to try (default 10)");
-  line.flag({"--exhaust"}, options.exhaust,
+  line.flag({"--exhaust"}, how.exhaust,
             "of --check: in place of random orders, all of them, but one of "
             "those that differ only in the order of ops that do not conflict");
-  line.option("--max-executions", "N", wholeNumber(options.maxExecutions),
+  line.option("--max-executions", "N", wholeNumber(how.maxExecutions),
               "of --exhaust: executions after which it stops, and says so "
               "(default 100000)");
-  line.option("--resident", "N", wholeNumber(options.resident),
+  line.option("--resident", "N", wholeNumber(how.resident),
               "of --check and --device=reference: programs of a device that "
               "run at once; another one starts when one ends (default: all of "
               "a launch)");
-  line.option("--save-schedule", "FILE", fileName(options.saveSchedule),
+  line.option("--save-schedule", "FILE", fileName(how.saveSchedule),
               "of --check: write the order that failed to FILE (--exhaust "
               "without it: to a temporary file, which the report names)");
-  line.option("--replay", "FILE", fileName(options.replay),
+  line.option("--replay", "FILE", fileName(how.replay),
               "of --check: repeat the order of FILE, with its ranks and "
               "resident programs");
-  line.option("--draw", "FILE.svg|FILE.json", fileName(options.draw),
+  line.option("--draw", "FILE.svg|FILE.json", fileName(how.draw),
               "of --check: draw the order that failed, or that --replay "
               "repeats: a column for each program, and what comes before what; "
               ".json is for ui.perfetto.dev");
-  line.option("--schedule-seed", "N", wholeNumber(options.scheduleSeed),
+  line.option("--schedule-seed", "N", wholeNumber(how.scheduleSeed),
               "reference only: determines the order in which programs take "
               "steps (default 0)");
   line.option(

@@ -3,6 +3,7 @@
 #ifndef IRIS_TOOLS_IRIS_RUN_OPTIONS_H
 #define IRIS_TOOLS_IRIS_RUN_OPTIONS_H
 
+#include "iris/rt/Check.h"
 #include "iris/rt/Device.h"
 #include "iris/rt/Status.h"
 
@@ -21,20 +22,12 @@ struct Options {
   bool compare = false;
   /// The interpreter looks for data races and deadlocks.
   bool check = false;
-  /// Of a check: the orders to try.
-  std::optional<uint64_t> numSchedules;
-  /// Of a check: all orders, up to a number of executions.
-  bool exhaust = false;
-  std::optional<uint64_t> maxExecutions;
-  /// Of a check: files of an order to repeat, of the one that failed and of its
-  /// picture; empty: none.
-  std::string replay, saveSchedule, draw;
-  /// Of the interpreter: programs of a device that run at once.
-  std::optional<uint64_t> resident;
+  /// How the interpreter executes the program, but for the ranks and the heap,
+  /// which devices have as well. Without `check` only the seed and the resident
+  /// programs count.
+  rt::CheckOptions interpreter;
   /// Of a comparison: "f32=1e-5,...".
   std::string tolerances;
-  /// Determines the order in which the interpreter takes steps.
-  std::optional<uint64_t> scheduleSeed;
   bool threads = false;
   bool verbose = false;
   uint64_t heapBytes = 0;

@@ -2,7 +2,7 @@
 //===- Reference.cpp - The program in the interpreter ---------------------===//
 #include "Reference.h"
 
-#include "compile/Compiler.h"
+#include "compile/Interpreter.h"
 #include "core/Files.h"
 
 #include <cerrno>
@@ -19,61 +19,18 @@ static const char *optionOf(const Options &options) {
                            : "--device=reference";
 }
 
-/// The path of iris-interpret.
-static rt::Expected<std::string> findInterpreter(const Options &options) {
-  rt::Expected<std::string> compiler = rt::findCompiler();
-  if (!compiler.ok())
-    return compiler.status().withContext(
-        std::string(optionOf(options)) +
-        " needs iris-interpret, which is next to the compiler");
-  std::string path = *compiler;
-  size_t slash = path.rfind('/');
-  path = (slash == std::string::npos ? "" : path.substr(0, slash + 1)) +
-         "iris-interpret";
-  if (::access(path.c_str(), X_OK) != 0)
-    return rt::makeErrnoStatus(StatusCode::unavailable, errno,
-                               "%s needs '%s', next to the compiler, which "
-                               "cannot be run",
-                               optionOf(options), path.c_str());
-  return path;
-}
-
-/// Whether the file is text in MLIR, by its name.
-static bool isSource(const std::string &program) {
-  constexpr size_t length = 5;
-  return program.size() > length &&
-         program.compare(program.size() - length, length, ".mlir") == 0;
-}
-
 /// Becomes iris-interpret, with more options.
 static rt::Status becomeInterpreter(const Options &options,
                                     const std::vector<std::string> &more) {
-  IRISRT_ASSIGN_OR_RETURN(std::string interpreter, findInterpreter(options));
-  std::vector<std::string> words = {interpreter, "--caller=iris-run", "-n",
-                                    std::to_string(options.numRanks)};
-  if (options.scheduleSeed)
-    words.push_back("--schedule-seed=" + std::to_string(*options.scheduleSeed));
-  if (options.heapBytes != 0)
-    words.push_back("--heap=" + std::to_string(options.heapBytes));
+  IRISRT_ASSIGN_OR_RETURN(std::string interpreter,
+                          rt::findInterpreter(optionOf(options)));
+  rt::CheckOptions how = options.interpreter;
+  how.numRanks = options.numRanks;
+  how.heapBytes = options.heapBytes;
+  std::vector<std::string> words =
+      rt::interpreterCommand(interpreter, "iris-run", how);
   if (options.check)
     words.push_back("--check");
-  auto addNumber = [&](const char *option,
-                       const std::optional<uint64_t> &value) {
-    if (value)
-      words.push_back(option + std::to_string(*value));
-  };
-  auto addFile = [&](const char *option, const std::string &path) {
-    if (!path.empty())
-      words.push_back(option + path);
-  };
-  addNumber("--schedules=", options.numSchedules);
-  if (options.exhaust)
-    words.push_back("--exhaust");
-  addNumber("--max-executions=", options.maxExecutions);
-  addNumber("--resident=", options.resident);
-  addFile("--replay=", options.replay);
-  addFile("--save-schedule=", options.saveSchedule);
-  addFile("--draw=", options.draw);
   words.insert(words.end(), more.begin(), more.end());
   words.insert(words.end(), {"--", options.program});
   std::vector<char *> argv;
@@ -85,24 +42,15 @@ static rt::Status becomeInterpreter(const Options &options,
                              interpreter.c_str());
 }
 
-static rt::Status checkSource(const Options &options) {
-  if (isSource(options.program))
-    return {};
-  return rt::makeStatus(StatusCode::invalidArgument,
-                        "%s executes the source of a program; expected an "
-                        ".mlir file, not '%s'",
-                        optionOf(options), options.program.c_str());
-}
-
 rt::Status iris::run::runReference(const Options &options) {
-  IRISRT_RETURN_IF_ERROR(checkSource(options));
+  IRISRT_RETURN_IF_ERROR(rt::checkIsSource(options.program, optionOf(options)));
   return becomeInterpreter(options, {});
 }
 
 rt::Expected<std::vector<rt::UniqueFd>>
 iris::run::prepareDumps(const Options &options) {
-  IRISRT_RETURN_IF_ERROR(checkSource(options));
-  IRISRT_RETURN_IF_ERROR(findInterpreter(options).status());
+  IRISRT_RETURN_IF_ERROR(rt::checkIsSource(options.program, optionOf(options)));
+  IRISRT_RETURN_IF_ERROR(rt::findInterpreter(optionOf(options)).status());
   std::vector<rt::UniqueFd> dumps;
   for (uint32_t rank = 0; rank < options.numRanks; ++rank) {
     IRISRT_ASSIGN_OR_RETURN(rt::UniqueFd dump,

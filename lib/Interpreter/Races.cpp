@@ -225,7 +225,10 @@ void Races::access(Program &program, Allocation::Copy &copy, int64_t byte,
     observer->touch(copy, byte, bytes, writes);
   if (!copy.shadow)
     copy.shadow = std::make_shared<Shadow>();
-  if (thread.kind.what == AccessClass::Plain)
+  // Accesses of signals do not end a row of them; other atomics read, and
+  // acquire() knows of them.
+  if (thread.kind.what == AccessClass::Plain ||
+      thread.kind.what == AccessClass::Packet)
     thread.accessed = true;
   accessed = &copy;
   firstByte = byte;

@@ -7,7 +7,7 @@ import sys
 
 KINDS = ("right", "no-wait", "relaxed-wait", "relaxed-signal", "fences",
          "narrow-wait", "no-last-barrier", "packets", "data-beside-packets",
-         "atomics", "plain-load")
+         "packet-after-signal", "atomics", "plain-load")
 
 
 def program(kind):
@@ -39,6 +39,12 @@ def program(kind):
                   "flag(%epoch) : tensor<64xi32>, !words")
         wait = ("    %seen = iris.packet_load %ctx, %flags[%c0] flag(%epoch)"
                 " : !words -> tensor<64xi32>")
+    elif kind == "packet-after-signal":
+        # It ends a row of signals: the second one is a release of its own.
+        store = ("    iris.signal set %ctx, %epoch, %flags[%c1] to %next"
+                 " : i32, !words\n"
+                 "    iris.packet_store %ctx, %v, %data[%c0] to %next "
+                 "flag(%epoch) : tensor<64xi32>, !words")
     elif kind in ("atomics", "plain-load"):
         store = ("    %old = iris.atomic_rmw add %ctx, %epoch, %data[%c0] "
                  "to %next sem(relaxed) : i32, !words")

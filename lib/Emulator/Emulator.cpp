@@ -48,6 +48,8 @@ private:
   bool isPolling() const;
   Error describe(const Wave &wave, const Instruction *instruction,
                  const llvm::Twine &message) const;
+  static std::string describe(const Program &program,
+                              const Instruction &instruction);
   std::string where(const Wave &wave) const;
   std::string describeReady() const;
   Error reportDeadlock() const;
@@ -95,10 +97,21 @@ Error Emulator::Machine::prepare(const Launch &launch) {
                 " bytes; expected " + llvm::Twine(kernel.kernargBytes));
   const CodeObject &code = *launch.code;
   const irischips::AMDExecution &execution = code.getExecution();
-  if (options.caches == Caches::Wave
-          ? !execution.hasCachesOfWaves
-          : options.caches != Caches::None &&
-                execution.cacheControl == irischips::CacheControl::Bypass)
+  auto isKnown = [&] {
+    switch (options.caches) {
+    case Caches::None:
+      return true;
+    case Caches::Device:
+      return execution.cacheControl != irischips::CacheControl::Bypass;
+    case Caches::Workgroup:
+      // Those of gfx1201 write stores through, as its caches of waves do.
+      return execution.cacheControl == irischips::CacheControl::ScopeBits;
+    case Caches::Wave:
+      return execution.hasCachesOfWaves;
+    }
+    llvm_unreachable("unknown caches");
+  };
+  if (!isKnown())
     return fail("the emulator does not know such caches of " + code.getChip());
   std::unique_ptr<Disassembler> &disassembler =
       disassemblers[code.getChip().str()];
@@ -238,8 +251,8 @@ Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
       if (const Instruction *issuer =
               wave.outstanding.findPending(*instruction))
         return describe(wave, instruction,
-                        "missing wait: it uses a register of '" + issuer->text +
-                            "'" + describeLine(program, issuer->position) +
+                        "missing wait: it uses a register of " +
+                            describe(program, *issuer) +
                             ", whose result has not been waited for");
     wave.position = instruction->end;
     ++instruction->executions;
@@ -278,6 +291,13 @@ std::string Emulator::Machine::where(const Wave &wave) const {
                        "wave {5}",
                        launch.kernel->name, wave.group.launch, ids[0], ids[1],
                        ids[2], wave.number);
+}
+
+std::string Emulator::Machine::describe(const Program &program,
+                                        const Instruction &instruction) {
+  return llvm::formatv("'{0}' at {1:x}{2}", instruction.text,
+                       uint64_t(instruction.position) * 4,
+                       describeLine(program, instruction.position));
 }
 
 Error Emulator::Machine::describe(const Wave &wave,
@@ -340,17 +360,17 @@ Error Emulator::Machine::advance(uint64_t instructions, bool stopsIfAllWait) {
 void Emulator::Machine::forEachExecuted(ExecutionFunction function) const {
   for (const auto &[kernel, program] : programs)
     for (const Instruction &instruction : program->getInstructions())
-      function(*kernel, instruction.position, instruction.text,
-               instruction.executions);
+      function({*kernel, instruction.position, instruction.text,
+                instruction.executions, instruction.completed});
 }
 
 RunStatistics Emulator::Machine::getStatistics() const {
   RunStatistics statistics;
   statistics.instructions = state.executed;
-  forEachExecuted(
-      [&](const Kernel &, uint32_t, llvm::StringRef text, uint64_t executions) {
-        statistics.executions[ParsedInstruction(text).name.str()] += executions;
-      });
+  forEachExecuted([&](const ExecutedInstruction &instruction) {
+    statistics.executions[ParsedInstruction(instruction.text).name.str()] +=
+        instruction.executions;
+  });
   return statistics;
 }
 

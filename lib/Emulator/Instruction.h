@@ -145,6 +145,8 @@ struct alignas(64) Instruction {
   uint64_t enabledLanes = ~uint64_t(0);
   std::shared_ptr<const Selection> selection;
   std::shared_ptr<const DualOperation> dual;
+  /// Of a wait: accesses that completed there, of each counter.
+  mutable std::array<uint64_t, 4> completed{};
   /// Registers operand by operand.
   uint8_t numRanges = 0;
   RegisterRange ranges[8];

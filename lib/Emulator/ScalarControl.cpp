@@ -165,9 +165,9 @@ static void addWaits(InstructionTable &table) {
   // `detail` and `detail2` are the counts.
   static constexpr auto wait = [](Wave &wave, const Instruction &instruction) {
     if (instruction.detail != kNoLimit)
-      wave.outstanding.wait(Counter::Load, instruction.detail);
+      wave.outstanding.wait(Counter::Load, instruction.detail, instruction);
     if (instruction.detail2 != kNoLimit)
-      wave.outstanding.wait(Counter::Lds, instruction.detail2);
+      wave.outstanding.wait(Counter::Lds, instruction.detail2, instruction);
   };
   table.add("s_waitcnt", [](InstructionBuilder &builder) -> Error {
     Instruction &instruction = builder.instruction;
@@ -190,40 +190,43 @@ static void addWaits(InstructionTable &table) {
     });
   };
   Handler waitForStores = [](Wave &wave, const Instruction &instruction) {
-    wave.waitForStores(instruction.detail);
+    wave.waitForStores(instruction.detail, instruction);
   };
   addCount("s_waitcnt_vscnt", waitForStores, 1);
   addCount("s_wait_storecnt", waitForStores, 0);
   addCount(
       "s_wait_loadcnt",
       [](Wave &wave, const Instruction &instruction) {
-        wave.outstanding.wait(Counter::Load, instruction.detail);
+        wave.outstanding.wait(Counter::Load, instruction.detail, instruction);
       },
       0);
   addCount(
       "s_wait_dscnt",
       [](Wave &wave, const Instruction &instruction) {
-        wave.outstanding.wait(Counter::Lds, instruction.detail);
+        wave.outstanding.wait(Counter::Lds, instruction.detail, instruction);
       },
       0);
   addCount(
       "s_wait_kmcnt",
       [](Wave &wave, const Instruction &instruction) {
-        wave.outstanding.wait(Counter::Scalar, instruction.detail);
+        wave.outstanding.wait(Counter::Scalar, instruction.detail, instruction);
       },
       0);
   addCount(
       "s_wait_loadcnt_dscnt",
       [](Wave &wave, const Instruction &instruction) {
-        wave.outstanding.wait(Counter::Load, instruction.detail >> 8);
-        wave.outstanding.wait(Counter::Lds, instruction.detail & 0xFF);
+        wave.outstanding.wait(Counter::Load, instruction.detail >> 8,
+                              instruction);
+        wave.outstanding.wait(Counter::Lds, instruction.detail & 0xFF,
+                              instruction);
       },
       0);
   addCount(
       "s_wait_storecnt_dscnt",
       [](Wave &wave, const Instruction &instruction) {
-        wave.waitForStores(instruction.detail >> 8);
-        wave.outstanding.wait(Counter::Lds, instruction.detail & 0xFF);
+        wave.waitForStores(instruction.detail >> 8, instruction);
+        wave.outstanding.wait(Counter::Lds, instruction.detail & 0xFF,
+                              instruction);
       },
       0);
   // Nothing that is emulated is counted by these, or takes time.

@@ -36,9 +36,12 @@ public:
   void issueFlat(Counter counter, const Instruction &issuer,
                  RegisterRange registers);
   /// Waits until at most `allowed` accesses of the counter are outstanding.
-  void wait(Counter counter, unsigned allowed) {
-    if (queues[unsigned(counter)].size() > allowed)
+  void wait(Counter counter, unsigned allowed, const Instruction &waiter) {
+    auto &queue = queues[unsigned(counter)];
+    if (size_t before = queue.size(); before > allowed) {
       completeSome(counter, allowed);
+      waiter.completed[unsigned(counter)] += before - queue.size();
+    }
   }
 
   /// Prepares `mayBePending` for an instruction with all its ranges.

@@ -98,8 +98,8 @@ public:
   // Stores -------------------------------------------------------------------
 
   /// Waits until at most `allowed` stores are outstanding.
-  void waitForStores(unsigned allowed) {
-    outstanding.wait(Counter::Store, allowed);
+  void waitForStores(unsigned allowed, const Instruction &waiter) {
+    outstanding.wait(Counter::Store, allowed, waiter);
     if (cache)
       cache->drain(allowed);
   }

@@ -172,9 +172,16 @@ class Emu:
 
     def executions(self):
         """(position in words, how often waves executed it, assembly)."""
+        for position, count, _, text in self.waits():
+            yield position, count, text
+
+    def waits(self):
+        """The same, and before the assembly how many loads, stores, accesses of
+        LDS and scalar loads completed at the instruction, which is a wait."""
         for line in self.bridge.Executions().decode().splitlines():
-            position, count, text = line.split(" ", 2)
-            yield int(position), int(count), text
+            position, count, completed, text = line.split(" ", 3)
+            yield (int(position), int(count),
+                   tuple(map(int, completed.split(","))), text)
 
     def barriers(self):
         """The positions of each barrier that was executed, of its instruction or

@@ -87,6 +87,19 @@ struct RunStatistics {
   std::map<std::string, uint64_t> executions;
 };
 
+/// An instruction of a kernel.
+struct ExecutedInstruction {
+  const Kernel &kernel;
+  /// In words from the start of the code.
+  uint32_t position;
+  /// Its assembly.
+  llvm::StringRef text;
+  uint64_t executions;
+  /// Of a wait: the loads, stores, accesses of LDS and scalar loads that
+  /// completed there.
+  std::array<uint64_t, 4> completed;
+};
+
 /// The argument block: `values` for the arguments that are not hidden, in
 /// order, each of the argument's size; the hidden ones from the launch.
 llvm::Expected<std::vector<uint8_t>>
@@ -113,10 +126,9 @@ public:
   /// Whether all launches have ended.
   bool isIdle() const;
   RunStatistics getStatistics() const;
-  /// Calls function(kernel, position in words, assembly, executions) for each
-  /// instruction that was executed.
-  using ExecutionFunction = llvm::function_ref<void(const Kernel &, uint32_t,
-                                                    llvm::StringRef, uint64_t)>;
+  /// Calls a function for each instruction that was executed.
+  using ExecutionFunction =
+      llvm::function_ref<void(const ExecutedInstruction &)>;
   void forEachExecuted(ExecutionFunction function) const;
   /// Call this before something else than a kernel changes memory: caches keep
   /// what it held.

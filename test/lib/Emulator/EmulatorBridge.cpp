@@ -140,12 +140,13 @@ EXPORT int emulatorIsDone(Bridge *bridge, int launch) {
 }
 EXPORT int emulatorIsIdle(Bridge *bridge) { return bridge->emulator->isIdle(); }
 /// A line for each instruction that was executed: position in words,
-/// executions, assembly.
+/// executions, accesses that completed there by counter, assembly.
 EXPORT const char *emulatorExecutions(Bridge *bridge) {
   llvm::raw_string_ostream os(bridge->text = "");
-  bridge->emulator->forEachExecuted([&](const Kernel &, uint32_t position,
-                                        llvm::StringRef text, uint64_t count) {
-    os << position << ' ' << count << ' ' << text << '\n';
+  bridge->emulator->forEachExecuted([&](const ExecutedInstruction &each) {
+    os << each.position << ' ' << each.executions << ' ';
+    llvm::interleave(each.completed, os, ",");
+    os << ' ' << each.text << '\n';
   });
   return bridge->text.c_str();
 }

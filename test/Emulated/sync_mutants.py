@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Library kernels without one of their barriers, waits, cache operations or cache
+bits: whether the emulator notices.
+
+    sync_mutants.py [--chips=LIST] [--suites=LIST] [--only=REGEX]
+        [--each=N] [--seed=N] [--rounds=N] [-j N] [--least=N] [--verbose]
+
+For each kernel and chip, all places where a barrier, a count of a wait, an
+instruction that writes caches back or invalidates them, or a cache bit can be
+removed from the machine code that was executed (sync_sites.py). --each chooses
+so many of each kind at random (0: all). The kernel must then go wrong in an
+order of waves (SCHEDULES) on some kind of memory: a report of a missing wait, a
+wrong value, or a hang. A report must name the access that was not waited for,
+and its use: in the order of the program, the removed wait is between them.
+
+The table has mutants, those that were caught, and by what. Of the rest, it says
+how many are harmless (explain). It is an error if a kernel fails unchanged, if
+a report names other accesses, or if fewer mutants than --least are caught.
+"""
+import argparse
+import collections
+import dataclasses
+import functools
+import itertools
+import multiprocessing
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import machine  # first: it switches to an interpreter that has NumPy
+import collectives
+import copied
+import fused
+from sync_sites import COUNTERS, KINDS, Patcher, enumerate_mutants
+
+HERE = pathlib.Path(__file__).parent
+CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
+# What is modelled of each chip. The strongest comes first: only it can show
+# errors that are not of caches without their help.
+MEMORIES = {"gfx90a": [None], "gfx942": [None, "wg", "device"],
+            "gfx950": [None, "wg", "device"], "gfx1100": [None, "wave"],
+            "gfx1201": [None, "wave", "device"]}
+SCHEDULES = ("random", "leader-last", "shuffled", "starved", "crossed", "last",
+             "leader-first", "behind", "bursts", "first")
+OUTCOMES = ("missing wait", "wrong value", "hang", "fault")
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    """Kernels of one of the other scripts."""
+    script: str
+    arguments: str  # of `generate`
+    module: object
+    ranks: int
+    element: str = ""
+
+    def cases(self):
+        return (self.module.get_cases(["sum"]) if self.module is collectives
+                else self.module.get_cases())
+
+    def compile(self, chip, only, folder):
+        """Writes the code object, and the host's part if there is one."""
+        source, main, code = (os.path.join(folder, f"{self.script}.{chip}.{x}")
+                              for x in ("mlir", "main", "o"))
+        run = functools.partial(subprocess.run, check=True)
+        with open(source, "w", encoding="utf-8") as file:
+            run([sys.executable, str(HERE / self.script), "generate",
+                 *self.arguments.split(), f"--only={only}"], stdout=file)
+        if self.module is not collectives:
+            run(["iris-compile", source, "--emit=mlir", "--until=expand", "-o",
+                 main])
+            source = main
+        run(["iris-compile", source, f"--target={chip}", "--emit=obj", "-o",
+             code])
+        return argparse.Namespace(ranks=self.ranks, main=main, hsaco=code,
+                                  element=self.element)
+
+
+SUITES = {
+    "fused": Suite("fused.py", "2", fused, 2),
+    "collectives": Suite("collectives.py", "3 f16 --reductions=sum",
+                         collectives, 3, "f16"),
+    "copied": Suite("copied.py", "2", copied, 2),
+}
+
+
+class Kernel:
+    """A case of a suite: unchanged and with mutants."""
+
+    def __init__(self, suite, options, chip, name, rounds):
+        self.suite, self.options = suite, options
+        self.chip, self.name, self.cases = chip, name, suite.cases()
+        self.image = pathlib.Path(options.hsaco).read_bytes()
+        self.settings = list(itertools.product(
+            range(1, rounds + 1), SCHEDULES, MEMORIES[chip]))
+        self.budget = 50_000_000
+        # Of each position: the instruction, and what completed there.
+        self.texts, self.completed = {}, collections.defaultdict(
+            lambda: [0] * len(COUNTERS))
+
+    def execute(self, code, setting):
+        """Returns (errors, instructions, emulation)."""
+        seed, schedule, memory = setting
+        run = self.suite.module.prepare(self.options, self.cases, code,
+                                        self.name, memory, seed)
+        emulation = machine.Emu(run.world.memory, seed, memory,
+                                budget=self.budget, schedule=schedule)
+        try:
+            count = machine.Streams(emulation, run.queues()).run()
+        except RuntimeError as error:
+            return [str(error), *run.errors], 0, emulation
+        return run.errors, count, emulation
+
+    def check_unchanged(self):
+        """Executes the kernel in all settings; returns the first error."""
+        code, most = machine.CodeObject(self.options.hsaco), 0
+        for setting in self.settings:
+            errors, count, emulation = self.execute(code, setting)
+            if errors:
+                return f"{setting}: {errors[0]}"
+            most = max(most, count)
+            for position, _, completed, text in emulation.waits():
+                self.texts[position] = text
+                for i, number in enumerate(completed):
+                    self.completed[position][i] += number
+        self.budget = 4 * most + 100_000
+        return None
+
+    def choose(self, each, seed):
+        """The mutants, or so many of each kind."""
+        found = list(enumerate_mutants(self.texts.items()))
+        if not each:
+            return found
+        rng, chosen = random.Random(f"{seed} {self.chip} {self.name}"), []
+        for kind in KINDS:
+            mutants = [mutant for mutant in found if mutant.kind == kind]
+            chosen += rng.sample(mutants, min(each, len(mutants)))
+        return chosen
+
+    def judge(self, code, mutant):
+        """(outcome, message) of the first setting that notices the mutant, or
+        (None, why it is harmless)."""
+        for setting in self.settings:
+            errors, _, _ = self.execute(code, setting)
+            if errors:
+                seed, schedule, memory = setting
+                where = f"{memory or 'coherent'}, {schedule}, seed {seed}"
+                return outcome_of(errors[0]), f"{where}: {errors[0]}"
+        return None, explain(mutant, self.completed[mutant.position])
+
+
+def outcome_of(error):
+    if "missing wait" in error:
+        return "missing wait"
+    if re.search("no end after|deadlock|no queue can continue", error):
+        return "hang"
+    return "wrong value" if " wrong" in error else "fault"
+
+
+def is_between(mutant, message):
+    """Whether a report names an access and its use with the wait between them,
+    in the order of the program, where loops begin again."""
+    access, use = (int(number, 16) // 4 for number in (
+        re.search(r"' at (\w+)", message)[1],
+        re.search(r"\n  at (\w+) in", message)[1]))
+    wait = mutant.position
+    return access < wait < use or wait < use <= access or use <= access < wait
+
+
+def explain(mutant, completed):
+    """Why a mutant that no setting notices is harmless; None if that is not
+    known."""
+    if mutant.counter and not completed[COUNTERS.index(mutant.counter)]:
+        return "nothing is outstanding there"
+    return None
+
+
+def run_kernel(arguments):
+    """Returns (chip, name, error, [(mutant, outcome, message)])."""
+    suite_name, options, chip, name, settings = arguments
+    kernel = Kernel(SUITES[suite_name], options, chip, name, settings.rounds)
+    error = kernel.check_unchanged()
+    mutants = [] if error else kernel.choose(settings.each, settings.seed)
+    results = []
+    patcher = Patcher(chip, kernel.image, mutants) if mutants else None
+    for mutant in mutants:
+        with tempfile.NamedTemporaryFile(suffix=".o") as file:
+            file.write(patcher.apply(mutant))
+            file.flush()
+            code = machine.CodeObject(file.name)
+        results.append((mutant, *kernel.judge(code, mutant)))
+    return chip, name, error, results
+
+
+def tasks(options, folder):
+    for suite_name in options.suites.split(","):
+        suite = SUITES[suite_name]
+        names = [name for name in suite.cases()
+                 if re.search(options.only, name)]
+        for chip in options.chips.split(",") if names else ():
+            compiled = suite.compile(chip, options.only, folder)
+            for name in names:
+                yield suite_name, compiled, chip, name, options
+
+
+def print_table(counts):
+    """`counts`: of (chip, kind), by outcome."""
+    columns = ("mutants", "caught", *OUTCOMES, "harmless", "not noticed")
+    print("| chip | removed | " + " | ".join(columns) + " |")
+    print("|---|---|" + "---|" * len(columns))
+    for (chip, kind), numbers in counts.items():
+        numbers["mutants"] = sum(numbers.values())
+        numbers["caught"] = sum(numbers[each] for each in OUTCOMES)
+        print(f"| {chip} | {kind} | "
+              + " | ".join(str(numbers[each]) for each in columns) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--chips", default=",".join(CHIPS))
+    parser.add_argument("--suites", default=",".join(SUITES))
+    parser.add_argument("--only", default=".", help="names of kernels match this")
+    parser.add_argument("--each", type=int, default=1,
+                        help="mutants of each kind of a kernel; 0: all")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=2,
+                        help="executions in each order of waves")
+    parser.add_argument("--least", type=int, default=1,
+                        help="how many mutants must be caught")
+    parser.add_argument("-j", type=int, default=1, dest="jobs")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    counts = {(chip, kind): collections.Counter()
+              for chip in options.chips.split(",") for kind in KINDS}
+    reasons, good, caught, start = collections.Counter(), True, 0, time.time()
+    with tempfile.TemporaryDirectory() as folder, \
+            multiprocessing.Pool(options.jobs, maxtasksperchild=1) as pool:
+        for chip, name, error, results in pool.imap_unordered(
+                run_kernel, tasks(options, folder)):
+            if error:
+                print(f"{chip} {name}: fails unchanged: {error}")
+                good = False
+            for mutant, outcome, message in results:
+                caught += bool(outcome)
+                if outcome == "missing wait" and not is_between(mutant, message):
+                    print(f"{chip} {name}: {mutant}: another wait is reported: "
+                          f"{message}")
+                    good = False
+                if not outcome:
+                    reasons[message or "not noticed"] += 1
+                    outcome = "harmless" if message else "not noticed"
+                counts[chip, mutant.kind][outcome] += 1
+                if options.verbose:
+                    print(f"{chip} {name}: {mutant}: {outcome}: {message}",
+                          flush=True)
+    print_table(counts)
+    for reason, count in reasons.items():
+        print(f"{count} mutants: {reason}")
+    print(f"{caught} mutants are caught, {time.time() - start:.0f} s")
+    if caught < options.least:
+        print(f"expected at least {options.least}")
+    return not good or caught < options.least
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -50,7 +50,8 @@ typedef enum IrisRtStatusCode {
   IRISRT_OUT_OF_MEMORY = 4,
   IRISRT_TIMEOUT = 5,
   IRISRT_ABORTED = 6, /* another rank failed or exited */
-  IRISRT_INTERNAL = 7
+  IRISRT_INTERNAL = 7,
+  IRISRT_DEVICE_ERROR = 8 /* the device or its driver failed */
 } IrisRtStatusCode;
 
 /* Maximum number of ranks in a world (one node). */

@@ -39,6 +39,7 @@
  *   compiler
  * \retval IRISRT_TIMEOUT a time limit expired, on this rank or a peer
  * \retval IRISRT_ABORTED another rank failed or ended
+ * \retval IRISRT_DEVICE_ERROR the device of this rank failed
  */
 #ifndef IRIS_CCL_H
 #define IRIS_CCL_H

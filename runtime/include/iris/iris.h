@@ -34,7 +34,9 @@
  *   child, during a capture, or because ranks differ
  * \retval IRISRT_TIMEOUT a time limit expired, on this rank or a peer
  * \retval IRISRT_ABORTED another rank failed or ended
- * \retval IRISRT_INTERNAL the driver or the system failed
+ * \retval IRISRT_DEVICE_ERROR the device failed: a call of its driver, or a
+ *   kernel, by a fault or a trap
+ * \retval IRISRT_INTERNAL the system failed
  */
 #ifndef IRIS_IRIS_H
 #define IRIS_IRIS_H

@@ -167,13 +167,22 @@ Status ncclComm::open() {
     return openError_;
   }
   session_ = session.take();
-  IRISRT_RETURN_IF_ERROR(streams_.open(*session_.world));
-  IRISRT_RETURN_IF_ERROR(
-      enablePeerAccess(*session_.world, options.secret.job()));
-  IRISRT_RETURN_IF_ERROR(scaling.open(*session_.world, session_.cache));
+  Status status = prepare();
+  if (!status.ok()) {
+    session_.fail(status);
+    return status;
+  }
   if (lifetime_ == Lifetime::aborted) // while it joined
     session_.fail(Status(StatusCode::aborted, "ncclCommAbort was called"));
   return session_.world->failure();
+}
+
+/// The caller holds both mutexes.
+Status ncclComm::prepare() {
+  IRISRT_RETURN_IF_ERROR(streams_.open(*session_.world));
+  IRISRT_RETURN_IF_ERROR(
+      enablePeerAccess(*session_.world, options.secret.job()));
+  return scaling.open(*session_.world, session_.cache);
 }
 
 bool ncclComm::spansNodes() const {
@@ -255,8 +264,18 @@ Status ncclComm::finalize() {
     std::lock_guard<std::mutex> lock(mutex_);
     lifetime_ = Lifetime::finalized;
   }
-  IRISRT_RETURN_IF_ERROR(streams_.forget(*world(), {}));
-  return world()->synchronize();
+  Status status = streams_.forget(*world(), {});
+  if (status.ok())
+    status = world()->synchronize();
+  return failOnDeviceError(status);
+}
+
+/// Work that other ranks wait for is missing after an error of the device.
+/// Other errors of calls are those of all ranks, or have no effect.
+Status ncclComm::failOnDeviceError(const Status &status) {
+  if (status.code() == StatusCode::deviceError)
+    session_.fail(status);
+  return status;
 }
 
 void ncclComm::stop(Lifetime lifetime) {
@@ -353,6 +372,11 @@ Status ncclComm::run(const std::vector<Operation> &operations) {
   std::lock_guard<std::mutex> running(runMutex_);
   IRISRT_RETURN_IF_ERROR(checkInUse());
   IRISRT_RETURN_IF_ERROR(session_.poll());
+  return failOnDeviceError(runAll(operations));
+}
+
+/// The caller holds runMutex_.
+Status ncclComm::runAll(const std::vector<Operation> &operations) {
   std::vector<void *> natives;
   for (const Operation &operation : operations)
     natives.push_back(operation.stream);

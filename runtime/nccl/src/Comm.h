@@ -124,6 +124,9 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
 
 private:
   iris::rt::Status checkInUse() const;
+  iris::rt::Status prepare();
+  iris::rt::Status failOnDeviceError(const iris::rt::Status &status);
+  iris::rt::Status runAll(const std::vector<iris::nccl::Operation> &operations);
   iris::rt::World *world() const;
   bool isSynchronous(const iris::nccl::Operation &operation) const;
   iris::rt::Status runCollective(const iris::nccl::Operation &operation);

@@ -16,8 +16,10 @@ ncclResult_t iris::nccl::resultOf(const Status &status) {
   case StatusCode::failedPrecondition:
     return ncclInvalidUsage;
   case StatusCode::unavailable:
-  case StatusCode::outOfMemory:
     return ncclSystemError;
+  case StatusCode::outOfMemory: // of the device, or the heap in it
+  case StatusCode::deviceError:
+    return ncclUnhandledCudaError;
   case StatusCode::timeout:
   case StatusCode::aborted:
     return ncclRemoteError;

@@ -28,6 +28,11 @@ Status Agreement::succeeded(const Status &mine) {
   return least(mine.ok() ? Expected<uint64_t>(0) : mine).status();
 }
 
+/// The code on this rank of a failure of another one: this rank's device works.
+static StatusCode codeOfPeer(StatusCode code) {
+  return code == StatusCode::deviceError ? StatusCode::aborted : code;
+}
+
 /// Message format: the status code as one byte, then the bytes or the error
 /// message.
 Expected<std::vector<std::string>> Agreement::gather(const Status &mine,
@@ -44,7 +49,7 @@ Expected<std::vector<std::string>> Agreement::gather(const Status &mine,
     if (!ok)
       return makeStatus(all[i].empty() || all[i][0] == 0
                             ? StatusCode::internal
-                            : static_cast<StatusCode>(all[i][0]),
+                            : codeOfPeer(static_cast<StatusCode>(all[i][0])),
                         "rank %u: %s", group_.ranks[i],
                         all[i].size() < 2 ? "no answer" : all[i].c_str() + 1);
     all[i].erase(0, 1);

@@ -24,7 +24,7 @@ public:
 
   /// Succeeds if every rank passes success. Otherwise returns this rank's own
   /// error, or the error of the first rank that failed, prefixed with that
-  /// rank.
+  /// rank; a device error is `aborted` on the other ranks.
   rt::Status succeeded(const rt::Status &mine);
 
   /// Like succeeded(), for ranks that also pass a number. Returns the minimum.

@@ -12,7 +12,8 @@
 using namespace iris::rt;
 using namespace iris::rt::capi;
 
-static_assert(static_cast<int>(StatusCode::internal) == IRISRT_INTERNAL &&
+static_assert(static_cast<int>(StatusCode::deviceError) ==
+                      IRISRT_DEVICE_ERROR &&
                   static_cast<int>(StatusCode::timeout) == IRISRT_TIMEOUT,
               "the status codes of both APIs are equal");
 

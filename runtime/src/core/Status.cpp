@@ -29,6 +29,8 @@ std::string_view iris::rt::statusCodeName(StatusCode code) {
     return "aborted";
   case StatusCode::internal:
     return "internal error";
+  case StatusCode::deviceError:
+    return "device error";
   }
   return "unknown";
 }

@@ -76,7 +76,7 @@ struct EngineError {
     if (code == IRISRT_OK)
       return Status::success();
     text[sizeof(text) - 1] = 0;
-    return makeStatus(code > IRISRT_OK && code <= IRISRT_INTERNAL
+    return makeStatus(code > IRISRT_OK && code <= IRISRT_DEVICE_ERROR
                           ? static_cast<StatusCode>(code)
                           : StatusCode::internal,
                       "%s: %s", api->name, text);

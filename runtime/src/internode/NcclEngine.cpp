@@ -84,6 +84,8 @@ static StatusCode codeOf(ncclResult_t result) {
   case ncclSystemError:
   case ncclRemoteError:
     return StatusCode::aborted;
+  case ncclUnhandledCudaError:
+    return StatusCode::deviceError;
   default:
     return StatusCode::internal;
   }

@@ -2,6 +2,7 @@
 //
 // Communicators with stand-in kernels and a stand-in compiler.
 #include "iris/ccl/Communicator.h"
+#include "ccl/Agreement.h"
 #include "support/LoadedImages.h"
 #include "support/Ranks.h"
 #include "support/ccl/CacheFolder.h"
@@ -101,6 +102,34 @@ static std::string useGroup(World &world, Communicator &comm, int32_t *in,
   for (size_t i = 0; i < count; ++i)
     RANK_CHECK(result[i] == sumAt(i));
   return "";
+}
+
+/// The code of a failure on the rank that has it, and on the other ones.
+TEST(Agreement, AnErrorOfTheDeviceIsAbortedOnOtherRanks) {
+  for (auto [code, ofPeers] :
+       {std::pair(StatusCode::deviceError, StatusCode::aborted),
+        {StatusCode::invalidArgument, StatusCode::invalidArgument}})
+    EXPECT_EQ(
+        "", failures(runProcesses(
+                3,
+                [code = code,
+                 ofPeers = ofPeers](const LaunchInfo &launch) -> std::string {
+                  RANK_ASSIGN(auto world, makeWorld(launch));
+                  Group group;
+                  group.ranks = {0, 1, 2};
+                  group.index = static_cast<int32_t>(launch.rank);
+                  Agreement agreement(*world, group, world->makeChannel());
+                  const bool isFailing = launch.rank == 1;
+                  Status status =
+                      agreement.succeeded(isFailing ? Status(code, "on purpose")
+                                                    : Status::success());
+                  RANK_CHECK(status.code() == (isFailing ? code : ofPeers));
+                  RANK_CHECK(status.message() ==
+                             (isFailing ? "on purpose" : "rank 1: on purpose"));
+                  RANK_TRY(agreement.succeeded(Status::success()));
+                  RANK_TRY(world->destroy());
+                  return "";
+                })));
 }
 
 TEST(Communicator, WholeWorlds) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Stands for NCCL behind IRIS_NCCL_LIBRARY: every function records that it was
-// called, and creation returns a handle that is none of Iris'.
+// called, and creation returns a handle that is none of Iris'. The function
+// that IRIS_FAKE_NCCL_FAILS names fails, as NCCL's do when the device fails.
 #include <nccl_device.h>
 
+#include <cstdlib>
 #include <dlfcn.h>
 #include <string>
 #include <type_traits>
@@ -38,6 +40,9 @@ template <typename... Arguments>
 static ncclResult_t record(const char *name, Arguments... arguments) {
   calls() += std::string(name) + " ";
   (fill(arguments), ...);
+  const char *failing = std::getenv("IRIS_FAKE_NCCL_FAILS");
+  if (failing && failing == std::string(name))
+    return ncclUnhandledCudaError;
   // As NCCL does, by name: another library may come first.
   if (name == std::string("ncclSend"))
     return callByName("ncclCommGetAsyncError");

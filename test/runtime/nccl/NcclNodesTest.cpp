@@ -187,6 +187,37 @@ TEST(NcclNodes, GpusOfSeveralNodesUseNccl) {
     useNcclBetweenNodes("IRIS_NCCL_LIBRARY");
 }
 
+/// NCCL fails on one rank, as it does when the device fails.
+TEST(NcclNodes, GpusOfSeveralNodesReportErrorsOfTheDevice) {
+  SharedValue<ncclUniqueId> id;
+  auto use = [](ncclComm_t comm, bool isFailing) -> std::string {
+    float data[4] = {};
+    if (isFailing && ncclAllReduce(data, data, 4, ncclFloat32, ncclSum, comm,
+                                   streamOfDriver()) != ncclUnhandledCudaError)
+      return std::string("another result: ") + ncclGetLastError(nullptr);
+    ncclResult_t error = ncclSuccess;
+    while (error == ncclSuccess)
+      if (ncclCommGetAsyncError(comm, &error) != ncclSuccess)
+        return ncclGetLastError(nullptr);
+    const bool isExpected =
+        error == (isFailing ? ncclUnhandledCudaError : ncclRemoteError);
+    return isExpected ? "" : ncclGetLastError(nullptr);
+  };
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    ::setenv("IRIS_INTERNODE_LIBRARY", IRIS_TEST_FAKE_NCCL, 1);
+    const bool isFailing = launch.rank == 1;
+    if (isFailing)
+      ::setenv("IRIS_FAKE_NCCL_FAILS", "ncclAllReduce", 1);
+    return create(launch, isFailing ? "b" : "a", "127.0.0.1", id, "cuda",
+                  [&](ncclComm_t comm) { return use(comm, isFailing); });
+  };
+  for (const RankEnd &end : runProcesses(2, body)) {
+    if (isWithoutGpu(end.text))
+      GTEST_SKIP() << end.text;
+    EXPECT_EQ("", end.text);
+  }
+}
+
 TEST(NcclNodes, AddressesOfOtherMachinesAreRefused) {
   SharedValue<ncclUniqueId> id;
   auto body = [&](const LaunchInfo &launch) -> std::string {

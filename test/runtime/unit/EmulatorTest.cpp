@@ -124,7 +124,7 @@ TEST_P(EmulatorFault, FailsTheLaunch) {
     auto kernel = findKernel(emulator, "store_ids");
     ASSERT_TRUE(kernel.ok()) << kernel.status().message();
     Status status = emulator.launch(*kernel, LaunchConfig(), "", 0);
-    EXPECT_EQ(status.code(), GetParam().survives ? StatusCode::internal
+    EXPECT_EQ(status.code(), GetParam().survives ? StatusCode::deviceError
                                                  : StatusCode::unavailable);
     EXPECT_NE(status.message().find(GetParam().message), std::string::npos)
         << status.message();
@@ -233,7 +233,7 @@ TEST(EmulatedBackend, EndsAStreamWithARunningKernel) {
     EXPECT_EQ(ended.code(), StatusCode::aborted) << ended.message();
     EXPECT_FALSE(hasChildren());
     Status waited = backend.synchronize(*other, 20s);
-    EXPECT_EQ(waited.code(), StatusCode::internal) << waited.message();
+    EXPECT_EQ(waited.code(), StatusCode::deviceError) << waited.message();
     EXPECT_EQ(backend.loadModule(image, 1).status().code(),
               StatusCode::aborted);
   }

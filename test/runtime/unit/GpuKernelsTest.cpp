@@ -106,7 +106,7 @@ TEST_P(GpuKernels, AreRefusedClearly) {
   EXPECT_FALSE(backend->launch({1}, find("trap"), config, nullptr, 0).ok());
   control().failFunction = "launch";
   Status status = fill(1, 1);
-  EXPECT_EQ(status.code(), StatusCode::internal);
+  EXPECT_EQ(status.code(), StatusCode::deviceError);
   EXPECT_HAS(status.message(), "launch 1x1x1 programs of 1x1x1 threads");
 }
 
@@ -127,7 +127,7 @@ TEST_P(GpuKernels, AcceptParametersThatTheDriverCopies) {
 TEST_P(GpuKernels, FailStickily) {
   EXPECT_OK(backend->launch(stream, find("trap"), config, nullptr, 0));
   Status status = synchronize(stream);
-  EXPECT_EQ(status.code(), StatusCode::internal);
+  EXPECT_EQ(status.code(), StatusCode::deviceError);
   EXPECT_HAS(status.message(), "run the work of a stream");
   EXPECT_FALSE(backend->query(stream).ok());
 }

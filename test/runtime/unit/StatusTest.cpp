@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "iris/rt/Status.h"
 
+#include "iris/iris.h"
+
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
 using namespace iris::rt;
+
+/// The name that tools print before messages; the codes are those of the C API.
+TEST(Status, CodesHaveNames) {
+  EXPECT_EQ(Status(StatusCode::deviceError, "why").toString(),
+            "device error: why");
+  EXPECT_STREQ(irisrtStatusName(IRISRT_DEVICE_ERROR), "device error");
+  EXPECT_STREQ(irisrtStatusName(IRISRT_INTERNAL), "internal error");
+  EXPECT_STREQ(irisrtStatusName(static_cast<IrisRtStatusCode>(99)), "unknown");
+}
 
 TEST(Status, PrintableTextStays) {
   for (const char *text :

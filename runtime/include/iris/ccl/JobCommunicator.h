@@ -41,6 +41,7 @@
 // \retval unavailable a kernel is in no package, and there is no compiler
 // \retval timeout a time limit expired, on this rank or a peer
 // \retval aborted another rank failed or ended
+// \retval deviceError the device of this rank failed
 #ifndef IRIS_CCL_JOBCOMMUNICATOR_H
 #define IRIS_CCL_JOBCOMMUNICATOR_H
 

@@ -27,6 +27,7 @@
 //   matmul was destroyed
 // \retval unavailable a kernel is in no package, and there is no compiler
 // \retval aborted another rank failed or ended
+// \retval deviceError the device of this rank failed
 #ifndef IRIS_CCL_MATMUL_H
 #define IRIS_CCL_MATMUL_H
 

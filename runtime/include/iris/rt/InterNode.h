@@ -23,6 +23,7 @@
 // \retval failedPrecondition messages of two ranks differ in size
 // \retval timeout a peer did not come within the limit
 // \retval aborted another rank failed or ended
+// \retval deviceError the device of this rank failed
 #ifndef IRIS_RT_INTERNODE_H
 #define IRIS_RT_INTERNODE_H
 

@@ -37,8 +37,11 @@ enum class StatusCode : int32_t {
   timeout = IRISRT_TIMEOUT,
   /// Another rank failed or ended.
   aborted = IRISRT_ABORTED,
-  /// An unexpected failure of the system or a driver, or a bug in Iris.
+  /// An unexpected failure of the system, or a bug in Iris.
   internal = IRISRT_INTERNAL,
+  /// The device failed: a call of its driver, or a kernel, by a fault or a
+  /// trap. It may accept no work any more.
+  deviceError = IRISRT_DEVICE_ERROR,
 };
 
 /// Names a code.

@@ -35,7 +35,9 @@
 // \retval unavailable the device or the driver lacks what the call needs
 // \retval timeout a time limit expired, on this rank or a peer
 // \retval aborted another rank failed or ended
-// \retval internal the driver or the system failed
+// \retval deviceError the device failed: a call of its driver, or a kernel, by
+//   a fault or a trap
+// \retval internal the system failed
 #ifndef IRIS_RT_WORLD_H
 #define IRIS_RT_WORLD_H
 

@@ -379,17 +379,19 @@ Expected<uint64_t> EmulatorProcess::valueOf(EmulatorRequest what,
   IRISRT_ASSIGN_OR_RETURN(Answer answer, request(what, name, args, fd));
   if (answer.result == EmulatorResult::ok)
     return answer.value;
-  return makeStatus(
-      StatusCode::internal, "the emulator '%s': %s", program_.c_str(),
-      answer.result == EmulatorResult::failed ? answer.text.c_str()
-                                              : "its addresses are occupied");
+  if (answer.result == EmulatorResult::failed)
+    return makeStatus(StatusCode::deviceError, "the emulator '%s': %s",
+                      program_.c_str(), answer.text.c_str());
+  return makeStatus(StatusCode::internal,
+                    "the emulator '%s': its addresses are occupied",
+                    program_.c_str());
 }
 
 Expected<bool> EmulatorProcess::acceptedBy(EmulatorRequest what, int fd) {
   IRISRT_ASSIGN_OR_RETURN(Answer answer, request(what, {}, {}, fd));
   if (answer.result != EmulatorResult::failed)
     return answer.result == EmulatorResult::ok;
-  return makeStatus(StatusCode::internal, "the emulator '%s': %s",
+  return makeStatus(StatusCode::deviceError, "the emulator '%s': %s",
                     program_.c_str(), answer.text.c_str());
 }
 

@@ -26,7 +26,7 @@ int BlasLtHeuristic::status(const BlasLtDialect &dialect) const {
 Status BlasLtApi::check(int status, const char *what) const {
   if (status == 0)
     return Status::success();
-  return makeStatus(StatusCode::internal, "%s cannot %s: status %d",
+  return makeStatus(StatusCode::deviceError, "%s cannot %s: status %d",
                     dialect.name, what, status);
 }
 

@@ -36,7 +36,7 @@ std::string GpuApi::describe(Result error) const {
 Status GpuApi::check(Result result, const char *what) const {
   if (result == success)
     return Status::success();
-  StatusCode code = StatusCode::internal;
+  StatusCode code = StatusCode::deviceError;
   switch (result) {
   case errorInvalidValue:
     code = StatusCode::invalidArgument;

@@ -179,7 +179,7 @@ Status GpuBackend::warmUp() {
   IRISRT_RETURN_IF_ERROR(free(address));
   IRISRT_RETURN_IF_ERROR(destroyStream(stream));
   if (!good)
-    return makeStatus(StatusCode::internal,
+    return makeStatus(StatusCode::deviceError,
                       "%s: data copied from device %d differs from the data "
                       "written",
                       api_->name(), options_.index);

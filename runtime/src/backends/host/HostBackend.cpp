@@ -446,7 +446,7 @@ Status HostBackend::waitEqual(StreamHandle stream, uint64_t address,
   return enqueue(stream, [=] {
     while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
       if (failed->load())
-        return makeStatus(StatusCode::internal,
+        return makeStatus(StatusCode::deviceError,
                           "a wait for a memory value ended because a launch "
                           "failed on this device");
       yieldBetweenPolls();

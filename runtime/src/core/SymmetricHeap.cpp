@@ -267,16 +267,20 @@ Expected<uint64_t> SymmetricHeap::allocate(uint64_t bytes, uint64_t alignment,
   isDiverged = false;
   IRISRT_ASSIGN_OR_RETURN(std::optional<uint64_t> offset, take());
   if (!offset) {
-    isDiverged = true;
+    const size_t numMappings = mappings_.size();
     HeapOperation pending = {HeapOperation::allocate,
                              static_cast<uint32_t>(alignment), bytes};
-    IRISRT_RETURN_IF_ERROR(grow(allocator_.missingBytes(bytes, alignment),
-                                allocator_.digestWith(pending)));
+    Status grown = grow(allocator_.missingBytes(bytes, alignment),
+                        allocator_.digestWith(pending));
+    if (!grown.ok()) {
+      // Without peers, a heap that has mapped nothing is as it was.
+      isDiverged = bootstrap_.numRanks() > 1 || mappings_.size() != numMappings;
+      return grown;
+    }
     IRISRT_ASSIGN_OR_RETURN(offset, take());
     if (!offset)
       return makeStatus(StatusCode::internal,
                         "the heap has grown, but the allocation still fails");
-    isDiverged = false;
   }
   return base() + *offset;
 }

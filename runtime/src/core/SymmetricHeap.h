@@ -42,7 +42,8 @@ public:
   /// the same calls in the same order. Collective only when the heap must grow;
   /// other threads may launch and query the heap meanwhile. Sets `isDiverged`
   /// if growth failed halfway, so that the ranks' heaps may differ. A full heap
-  /// is the same error on all ranks.
+  /// is the same error on all ranks; a full device of the only rank changes
+  /// nothing.
   Expected<uint64_t> allocate(uint64_t bytes, uint64_t alignment,
                               bool &isDiverged);
   /// Releases memory, which is reused after the next recycle().

@@ -104,6 +104,7 @@ TEST_P(NcclDeviceErrors, OfACreation) {
         << function;
 }
 
+/// The device is usable afterwards.
 TEST_P(NcclDeviceErrors, OfAnAllocation) {
   EXPECT_EQ("", run(1, [](ncclUniqueId, int) -> std::string {
               void *memory = nullptr;
@@ -113,6 +114,9 @@ TEST_P(NcclDeviceErrors, OfAnAllocation) {
               NCCL_EXPECT(ncclUnhandledCudaError,
                           ncclMemAlloc(&memory, 80 << 20));
               RANK_CHECK(memory == nullptr);
+              endInjection();
+              NCCL_TRY(ncclMemAlloc(&memory, 80 << 20));
+              NCCL_TRY(ncclMemFree(memory));
               return "";
             }));
 }

@@ -205,6 +205,21 @@ Expected<std::string> ncclComm::reserveAddress() const {
   return session_.job->reserveAddress();
 }
 
+Expected<std::string>
+ncclComm::addressAmong(const std::vector<uint32_t> &ranks) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (session_.addresses.empty())
+    return Status(StatusCode::failedPrecondition,
+                  "the communicator has not joined its other ranks");
+  const std::string &address = session_.addresses[ranks.front()];
+  if (address.empty())
+    return makeStatus(StatusCode::unavailable,
+                      "rank %u, the first of those that remain, could not "
+                      "open a port when the communicator was created",
+                      ranks.front());
+  return address;
+}
+
 World *ncclComm::world() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return session_.world.get();

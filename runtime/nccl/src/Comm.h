@@ -100,6 +100,10 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   bool areOnSeveralNodes(const std::vector<uint32_t> &ranks) const;
   /// Job::reserveAddress, of a communicator on several nodes.
   iris::rt::Expected<std::string> reserveAddress() const;
+  /// Where a communicator of some of the ranks, on several nodes, can meet
+  /// without the others.
+  iris::rt::Expected<std::string>
+  addressAmong(const std::vector<uint32_t> &ranks) const;
   /// The error of the last job of a nonblocking communicator, or of the world.
   /// ncclInProgress is told by worker.isBusy().
   iris::rt::Status asyncError();

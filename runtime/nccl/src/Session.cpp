@@ -74,12 +74,26 @@ Status Session::join(const WorldOptions &given, int maxCTAs) {
   IRISRT_ASSIGN_OR_RETURN(
       between,
       ccl::JobCommunicator::create(*job, *world, *collectives, *engine, nodes));
-  return Status::success();
+  return exchangeAddresses();
+}
+
+/// A rank that cannot listen can take part in all but that.
+Status Session::exchangeAddresses() {
+  Expected<std::string> mine = job->reserveLastingAddress();
+  Expected<std::vector<std::string>> all =
+      job->allGather(mine.ok() ? *mine : std::string());
+  if (all.ok())
+    addresses = all.take();
+  else if (mine.ok())
+    Job::releaseAddress(*mine);
+  return all.status();
 }
 
 Status Session::end() {
   if (!world)
     return Status::success();
+  if (!addresses.empty())
+    Job::releaseAddress(addresses[job->rank()]);
   Status status;
   auto keep = [&status](Status next) {
     if (status.ok())

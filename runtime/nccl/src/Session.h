@@ -36,6 +36,9 @@ struct Session {
   std::unique_ptr<rt::Job> job;
   std::unique_ptr<rt::InterNode> engine;
   std::unique_ptr<ccl::JobCommunicator> between;
+  /// Where each rank listens for communicators without some of the others,
+  /// which may be dead then; empty of a rank that cannot.
+  std::vector<std::string> addresses;
 
   /// Joins the other ranks. Collective.
   /// \param maxCTAs Config::maxCTAs
@@ -62,6 +65,7 @@ struct Session {
 
 private:
   rt::Status join(const rt::WorldOptions &options, int maxCTAs);
+  rt::Status exchangeAddresses();
   /// The smallest limit that a rank has; 0: none has one.
   rt::Expected<int64_t> agreeOnCTAs(int mine);
 };

@@ -195,8 +195,12 @@ remainingRanks(const ncclComm &parent, const int *excluded, int numExcluded) {
 
 /// The remaining ranks agree on a secret without an exchange: excluded ranks,
 /// which may be dead, would have to forward it.
-static CommOptions shrunkOptions(ncclComm &parent, CommOptions options,
-                                 const std::vector<uint32_t> &ranks) {
+static Expected<CommOptions> shrunkOptions(ncclComm &parent,
+                                           CommOptions options,
+                                           const std::vector<uint32_t> &ranks) {
+  if (parent.areOnSeveralNodes(ranks)) {
+    IRISRT_ASSIGN_OR_RETURN(options.address, parent.addressAmong(ranks));
+  }
   std::string purpose = "shrink";
   for (uint32_t rank : ranks)
     purpose += " " + std::to_string(rank);
@@ -219,12 +223,6 @@ ncclResult_t api::ncclCommShrink(ncclComm_t handle, int *excluded,
                         "flags of 0x%x; expected NCCL_SHRINK_DEFAULT or "
                         "NCCL_SHRINK_ABORT",
                         flags);
-    // The first of the remaining ranks would have to tell the others where it
-    // listens, and excluded ranks may be dead.
-    if (parent->spansNodes())
-      return Status(StatusCode::failedPrecondition,
-                    "a communicator on several nodes cannot be shrunk; split "
-                    "it, or create the other one from an id of its own");
     IRISRT_ASSIGN_OR_RETURN(std::vector<uint32_t> ranks,
                             remainingRanks(*parent, excluded, numExcluded));
     // Without the flag, the parent works and stays in use.
@@ -233,8 +231,8 @@ ncclResult_t api::ncclCommShrink(ncclComm_t handle, int *excluded,
     else
       parent->stop(Lifetime::revoked);
     IRISRT_ASSIGN_OR_RETURN(CommOptions options, childOptions(*parent, config));
-    std::shared_ptr<ncclComm> comm =
-        ncclComm::make(shrunkOptions(*parent, options, ranks));
+    IRISRT_ASSIGN_OR_RETURN(options, shrunkOptions(*parent, options, ranks));
+    std::shared_ptr<ncclComm> comm = ncclComm::make(options);
     *child = comm.get();
     Task task;
     task.comm = comm;

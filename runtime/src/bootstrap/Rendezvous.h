@@ -53,10 +53,17 @@ Expected<std::string> chooseRendezvous(const std::vector<std::string> &paths);
 /// private; for launchers, after their ranks have ended.
 void sweepRendezvous(const std::vector<std::string> &directories);
 
+/// For how many jobs an address is.
+enum class AddressUse { once, lasting };
+
 /// Listens at a free port of `host`, for rank 0 of a job that will be started
-/// in this process. connectRanks() of that rank takes the port over. \return
-/// the address, "host:port"
-Expected<std::string> reserveAddress(const std::string &host);
+/// in this process. connectRanks() of that rank takes the port over; a lasting
+/// one stays open until releaseAddress(), for jobs one after the other.
+/// \return the address, "host:port"
+Expected<std::string> reserveAddress(const std::string &host,
+                                     AddressUse use = AddressUse::once);
+/// Closes the port of a lasting address.
+void releaseAddress(const std::string &address);
 
 } // namespace iris::rt
 

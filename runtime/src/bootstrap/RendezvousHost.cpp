@@ -159,7 +159,9 @@ Status Host::gather(int listener) {
 
 /// Listens at the address. A job's worlds use it one after the other.
 Expected<UniqueFd> Host::listenAtPort() {
-  if (std::optional<UniqueFd> reserved = takeAddress(options_.address))
+  IRISRT_ASSIGN_OR_RETURN(std::optional<UniqueFd> reserved,
+                          takeAddress(options_.address));
+  if (reserved)
     return std::move(*reserved);
   IRISRT_ASSIGN_OR_RETURN(TcpAddress address, parseAddress(options_.address));
   while (true) {

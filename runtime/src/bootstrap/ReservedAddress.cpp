@@ -7,15 +7,21 @@
 #include "core/ForkGuard.h"
 #include "iris-c/RuntimeABI.h"
 
+#include <cerrno>
+#include <fcntl.h>
 #include <map>
 #include <mutex>
 
 using namespace iris::rt;
 
 namespace {
+struct Listener {
+  UniqueFd fd;
+  AddressUse use = AddressUse::once;
+};
 struct Reserved {
   std::mutex mutex;
-  std::map<std::string, UniqueFd> listeners; // by address
+  std::map<std::string, Listener> listeners; // by address
 };
 } // namespace
 
@@ -25,7 +31,8 @@ static Reserved &allReserved() {
   return *reserved;
 }
 
-Expected<std::string> iris::rt::reserveAddress(const std::string &host) {
+Expected<std::string> iris::rt::reserveAddress(const std::string &host,
+                                               AddressUse use) {
   TcpAddress address{host, "0"};
   IRISRT_ASSIGN_OR_RETURN(UniqueFd listener,
                           listenAtAddress(address, IRISRT_MAX_RANKS + 16));
@@ -34,18 +41,39 @@ Expected<std::string> iris::rt::reserveAddress(const std::string &host) {
   closeInChildren(listener.get());
   Reserved &reserved = allReserved();
   std::lock_guard<std::mutex> lock(reserved.mutex);
-  reserved.listeners[address.text()] = std::move(listener);
+  reserved.listeners[address.text()] = {std::move(listener), use};
   return address.text();
 }
 
-std::optional<UniqueFd> iris::rt::takeAddress(const std::string &address) {
+/// Removes a listener. The caller holds the mutex.
+static UniqueFd remove(Reserved &reserved,
+                       std::map<std::string, Listener>::iterator found) {
+  UniqueFd fd = std::move(found->second.fd);
+  reserved.listeners.erase(found);
+  forgetInChildren(fd.get());
+  return fd;
+}
+
+void iris::rt::releaseAddress(const std::string &address) {
+  Reserved &reserved = allReserved();
+  std::lock_guard<std::mutex> lock(reserved.mutex);
+  auto found = reserved.listeners.find(address);
+  if (found != reserved.listeners.end())
+    remove(reserved, found);
+}
+
+Expected<std::optional<UniqueFd>>
+iris::rt::takeAddress(const std::string &address) {
   Reserved &reserved = allReserved();
   std::lock_guard<std::mutex> lock(reserved.mutex);
   auto found = reserved.listeners.find(address);
   if (found == reserved.listeners.end())
-    return std::nullopt;
-  UniqueFd listener = std::move(found->second);
-  reserved.listeners.erase(found);
-  forgetInChildren(listener.get());
-  return listener;
+    return std::optional<UniqueFd>();
+  if (found->second.use == AddressUse::once)
+    return std::optional<UniqueFd>(remove(reserved, found));
+  UniqueFd copy(::fcntl(found->second.fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.valid())
+    return makeErrnoStatus(StatusCode::internal, errno,
+                           "cannot listen at '%s' again", address.c_str());
+  return std::optional<UniqueFd>(std::move(copy));
 }

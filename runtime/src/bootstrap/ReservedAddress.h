@@ -4,14 +4,16 @@
 #define IRIS_RT_BOOTSTRAP_RESERVEDADDRESS_H
 
 #include "core/UniqueFd.h"
+#include "iris/rt/Status.h"
 
 #include <optional>
 #include <string>
 
 namespace iris::rt {
 
-/// Takes the socket with which reserveAddress() listens at the address.
-std::optional<UniqueFd> takeAddress(const std::string &address);
+/// Takes the socket with which reserveAddress() listens at the address, or a
+/// copy of it if the address is a lasting one; none if there is no such socket.
+Expected<std::optional<UniqueFd>> takeAddress(const std::string &address);
 
 } // namespace iris::rt
 

@@ -157,14 +157,28 @@ Expected<std::string> Job::reserveAddress(const std::string &host) {
   return rt::reserveAddress(host);
 }
 
-Expected<std::string> Job::reserveAddress() const {
-  const std::string &address = impl_->launch.address;
+/// The address by which this machine reaches the one of another address.
+static Expected<std::string> hostNear(const std::string &address) {
   if (address.empty())
     return Status(StatusCode::failedPrecondition,
                   "the job has no address (IRIS_RENDEZVOUS_ADDRESS)");
   IRISRT_ASSIGN_OR_RETURN(TcpAddress far, parseAddress(address));
   IRISRT_ASSIGN_OR_RETURN(TcpAddress near, localAddressTo(far));
-  return rt::reserveAddress(near.host);
+  return near.host;
+}
+
+Expected<std::string> Job::reserveAddress() const {
+  IRISRT_ASSIGN_OR_RETURN(std::string host, hostNear(impl_->launch.address));
+  return rt::reserveAddress(host);
+}
+
+Expected<std::string> Job::reserveLastingAddress() const {
+  IRISRT_ASSIGN_OR_RETURN(std::string host, hostNear(impl_->launch.address));
+  return rt::reserveAddress(host, AddressUse::lasting);
+}
+
+void Job::releaseAddress(const std::string &address) {
+  rt::releaseAddress(address);
 }
 
 //===----------------------------------------------------------------------===//

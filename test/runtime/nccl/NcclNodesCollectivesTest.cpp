@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include <nccl.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
@@ -168,6 +170,15 @@ TEST(NcclNodesCollectives, SendsAndReceivesOfGroups) {
   }
 }
 
+static std::string reduceAndGather(NcclRank &rank) {
+  Problem p;
+  p.count = 3001;
+  p.seed = 7;
+  TRY_TEXT(solve(rank, p));
+  p.op = Op::allGather;
+  return solve(rank, p, InPlace::yes);
+}
+
 /// Splits a communicator, by keys that reverse the order, and uses the part of
 /// this rank; `colors` has a letter for each rank, '-' for none.
 static std::string useParts(const NcclRank &rank, const std::string &colors,
@@ -195,31 +206,113 @@ static std::string useParts(const NcclRank &rank, const std::string &colors,
 
 /// Parts on one node and on several, and parts of these.
 TEST(NcclNodesCollectives, Split) {
-  auto sum = [](NcclRank &rank) -> std::string {
-    Problem p;
-    p.count = 3001;
-    p.seed = 7;
-    TRY_TEXT(solve(rank, p));
-    p.op = Op::allGather;
-    return solve(rank, p, InPlace::yes);
-  };
   for (auto [nodes, colors] :
        {std::pair("aabb", "xyxy"), std::pair("aabb", "xxyy"),
         std::pair("abab", "xxx-"), std::pair("abbb", "zxyx"),
         std::pair("ab", "--")}) {
     auto body = [&, colors = std::string(colors)](NcclRank &rank) {
       return useParts(rank, colors, [&](NcclRank &part) -> std::string {
-        TRY_TEXT(sum(part));
+        TRY_TEXT(reduceAndGather(part));
         return useParts(part, std::string(static_cast<size_t>(part.size), 'x'),
-                        sum);
+                        reduceAndGather);
       });
     };
     auto both = [&](NcclRank &rank) -> std::string {
       TRY_TEXT(body(rank));
-      return sum(rank); // still in use
+      return reduceAndGather(rank); // still in use
     };
     EXPECT_EQ("", failures(onNodes(nodes, both))) << nodes << " " << colors;
   }
+}
+
+/// The communicator of the ranks that `excluded` does not name, which `use`
+/// gets.
+static std::string useRest(const NcclRank &rank, std::vector<int> excluded,
+                           int flags, const NcclBody &use) {
+  auto isExcluded = [&](int other) {
+    return std::find(excluded.begin(), excluded.end(), other) != excluded.end();
+  };
+  if (isExcluded(rank.rank))
+    return "";
+  NcclRank rest = {nullptr, 0, 0};
+  for (int other = 0; other < rank.size; ++other)
+    if (!isExcluded(other)) {
+      rest.rank += other < rank.rank;
+      ++rest.size;
+    }
+  NCCL_TRY(ncclCommShrink(rank.comm, excluded.data(),
+                          static_cast<int>(excluded.size()), &rest.comm,
+                          nullptr, flags));
+  int index = -1, size = 0;
+  NCCL_TRY(ncclCommUserRank(rest.comm, &index));
+  NCCL_TRY(ncclCommCount(rest.comm, &size));
+  RANK_CHECK(index == rest.rank && size == rest.size);
+  TRY_TEXT(use(rest));
+  NCCL_TRY(ncclCommDestroy(rest.comm));
+  return "";
+}
+
+/// Without the first rank and without others; what is left is on one node or on
+/// several. The parent stays in use, and is shrunk again.
+TEST(NcclNodesCollectives, Shrink) {
+  for (auto [nodes, excluded] : {std::pair("aabb", std::vector<int>{0}),
+                                 std::pair("abab", std::vector<int>{1, 2}),
+                                 std::pair("aabb", std::vector<int>{3, 2}),
+                                 std::pair("abcd", std::vector<int>{2}),
+                                 std::pair("ab", std::vector<int>{0})}) {
+    auto body = [&, excluded = excluded](NcclRank &rank) -> std::string {
+      for (int round = 0; round < 3; ++round)
+        TRY_TEXT(useRest(rank, excluded, NCCL_SHRINK_DEFAULT,
+                         [](NcclRank &rest) -> std::string {
+                           TRY_TEXT(reduceAndGather(rest));
+                           if (rest.size < 3)
+                             return "";
+                           return useRest(rest, {0}, NCCL_SHRINK_DEFAULT,
+                                          reduceAndGather);
+                         }));
+      return reduceAndGather(rank);
+    };
+    EXPECT_EQ("", failures(onNodes(nodes, body))) << nodes;
+  }
+}
+
+/// Ranks are gone, also the first one, at whose address the others had met.
+TEST(NcclNodesCollectives, ShrinkAfterRanksHaveEnded) {
+  for (const std::vector<int> &gone :
+       {std::vector<int>{0, 1}, std::vector<int>{2, 4}}) {
+    Shared<std::atomic<int>> numDone;
+    auto ends = onNodes("aabbc", [&](NcclRank &rank) -> std::string {
+      TRY_TEXT(reduceAndGather(rank));
+      numDone->fetch_add(1);
+      RANK_CHECK(waitUntil([&] { return numDone->load() == 5; }));
+      if (std::find(gone.begin(), gone.end(), rank.rank) != gone.end())
+        ::raise(SIGKILL);
+      ncclResult_t error = ncclSuccess;
+      while (error == ncclSuccess)
+        NCCL_TRY(ncclCommGetAsyncError(rank.comm, &error));
+      NCCL_EXPECT(ncclRemoteError, error);
+      return useRest(rank, gone, NCCL_SHRINK_ABORT, reduceAndGather);
+    });
+    for (size_t rank = 0; rank < ends.size(); ++rank) {
+      const bool isGone = std::find(gone.begin(), gone.end(),
+                                    static_cast<int>(rank)) != gone.end();
+      EXPECT_EQ(ends[rank].text, "") << rank;
+      EXPECT_EQ(ends[rank].signal, isGone ? SIGKILL : 0) << rank;
+    }
+  }
+}
+
+TEST(NcclNodesCollectives, ShrinkMisuse) {
+  auto body = [](NcclRank &rank) -> std::string {
+    ncclComm_t child = nullptr;
+    for (int excluded : {-1, 3, rank.rank})
+      NCCL_EXPECT(ncclInvalidArgument,
+                  ncclCommShrink(rank.comm, &excluded, 1, &child, nullptr,
+                                 NCCL_SHRINK_DEFAULT));
+    RANK_CHECK(child == nullptr);
+    return reduceAndGather(rank);
+  };
+  EXPECT_EQ("", failures(onNodes("aab", body)));
 }
 
 /// What is not served between nodes says so, and leaves the communicator in
@@ -237,12 +330,6 @@ TEST(NcclNodesCollectives, OtherCallsAreInvalidUsage) {
     NCCL_TRY(ncclAllReduce(in.data(), out.data(), 2, ncclFloat32, ncclSum,
                            rank.comm, nullptr));
     RANK_CHECK(isRefused(ncclGroupSimulateEnd(&estimate)));
-    ncclComm_t child = nullptr;
-    int excluded = 2;
-    if (rank.rank != excluded)
-      RANK_CHECK(isRefused(ncclCommShrink(rank.comm, &excluded, 1, &child,
-                                          nullptr, NCCL_SHRINK_DEFAULT)));
-    RANK_CHECK(child == nullptr);
     Problem p;
     p.count = 100;
     return solve(rank, p);

@@ -313,6 +313,36 @@ static Status sendTo(Peer &peer, MessageKind kind, uint32_t rank,
       nullptr, 0, Deadline(limit));
 }
 
+/// A job meets there after another one, while the port stays that of this
+/// process; ranks of the next job may come before the last one's rank 0.
+TEST(TcpRendezvous, LastingAddress) {
+  Expected<std::string> address =
+      reserveAddress("127.0.0.1", AddressUse::lasting);
+  ASSERT_TRUE(address.ok());
+  TcpAddress parsed = *parseAddress(*address);
+  for (int round = 0; round < 3; ++round) {
+    RendezvousOptions options;
+    options.numRanks = 2;
+    options.job = freshJob();
+    options.token = 5;
+    options.address = *address;
+    options.limit = limit;
+    Status ends[2];
+    std::thread late([&, options]() mutable {
+      options.rank = 1;
+      ends[1] = Bootstrap::create(options).status();
+    });
+    ends[0] = Bootstrap::create(options).status();
+    late.join();
+    EXPECT_TRUE(ends[0].ok()) << ends[0].message();
+    EXPECT_TRUE(ends[1].ok()) << ends[1].message();
+    EXPECT_FALSE(listenAtAddress(parsed, 1).ok());
+  }
+  releaseAddress(*address);
+  EXPECT_TRUE(listenAtAddress(parsed, 1).ok());
+  releaseAddress(*address); // no effect
+}
+
 TEST(TcpRendezvous, AProofIsOfNoUseForAnotherConnection) {
   // A process that has read the hello of a rank sends it again.
   const std::string job = freshJob();

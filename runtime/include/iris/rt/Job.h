@@ -139,6 +139,15 @@ public:
   /// \return LaunchInfo::address of that job
   /// \retval failedPrecondition this job has no address
   Expected<std::string> reserveAddress() const;
+  /// The same for any number of such jobs, one after the other, until
+  /// releaseAddress(): the ranks can learn the address while all are alive, for
+  /// jobs of those that are left.
+  /// \return LaunchInfo::address of those jobs
+  /// \retval failedPrecondition this job has no address
+  Expected<std::string> reserveLastingAddress() const;
+  /// Closes the port of reserveLastingAddress().
+  /// \param address its address; another one has no effect
+  static void releaseAddress(const std::string &address);
 
 private:
   struct __attribute__((visibility("hidden"))) Impl;

@@ -80,7 +80,8 @@ def moved(lines, n, op):
     first, last = sorted((n, m))
     # Operands that are computed in between stay in front of both.
     defined = re.match(r"^\s*(%\S+) = ", lines[first])
-    if defined and re.search(re.escape(defined[1]) + r"\b", lines[last]):
+    if defined and any(re.search(re.escape(defined[1]) + r"\b", line)
+                       for line in lines[first + 1:last + 1]):
         return None
     return m
 

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <memory>
 #include <string>
@@ -47,11 +49,17 @@ std::string describe(const Expected<T> &expected) {
   return expected.status().toString();
 }
 
-/// A function of FakeGpu.h.
+/// A function of FakeGpu.h. Without the library, which stands beside the tests
+/// where they are built, none of them can run.
 template <typename Function>
 Function fake(const char *name) {
   void *library = dlopen(IRIS_FAKE_GPU, RTLD_NOW | RTLD_LOCAL);
-  return reinterpret_cast<Function>(library ? dlsym(library, name) : nullptr);
+  void *function = library ? dlsym(library, name) : nullptr;
+  if (!function) {
+    std::fprintf(stderr, "the fake driver cannot be loaded: %s\n", dlerror());
+    std::exit(1);
+  }
+  return reinterpret_cast<Function>(function);
 }
 
 /// The fake driver's settings and counters.

@@ -435,18 +435,13 @@ bool ncclComm::onlyEnqueues(const std::vector<Operation> &operations) {
 Expected<double> ncclComm::estimate(const std::vector<Operation> &operations) {
   std::lock_guard<std::mutex> running(runMutex_);
   IRISRT_RETURN_IF_ERROR(checkInUse());
-  if (session_.spansNodes())
-    return Status(StatusCode::failedPrecondition,
-                  "the time of a communicator on several nodes is not "
-                  "estimated");
   double collectives = 0, sends = 0, receives = 0;
   for (const Operation &operation : operations) {
     const bool isOwn =
         operation.isPointToPoint() && operation.call.root == options.rank;
     if (isOwn)
       continue; // a copy
-    IRISRT_ASSIGN_OR_RETURN(double us,
-                            session_.collectives->estimate(operation.call));
+    IRISRT_ASSIGN_OR_RETURN(double us, session_.estimate(operation.call));
     (!operation.isPointToPoint()          ? collectives
      : operation.call.op == ccl::Op::send ? sends
                                           : receives) += us;

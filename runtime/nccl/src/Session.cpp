@@ -119,6 +119,10 @@ Status Session::run(const ccl::Call &call) {
   return between ? between->run(call) : collectives->run(call);
 }
 
+Expected<double> Session::estimate(const ccl::Call &call) {
+  return between ? between->estimate(call) : collectives->estimate(call);
+}
+
 /// Those with ranks of this node are kernels, in which the peer is the rank in
 /// the node.
 Status Session::runPointToPoint(PointToPoint &pointToPoint,

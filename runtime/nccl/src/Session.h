@@ -52,6 +52,9 @@ struct Session {
   bool spansNodes() const { return job != nullptr; }
   /// Enqueues a collective of all ranks.
   rt::Status run(const ccl::Call &call);
+  /// The time that run(), or a send or receive, is expected to take, in
+  /// microseconds.
+  rt::Expected<double> estimate(const ccl::Call &call);
   /// Enqueues sends and receives that start together; see PointToPoint::run.
   rt::Status runPointToPoint(PointToPoint &pointToPoint,
                              const std::vector<ccl::Call> &calls,

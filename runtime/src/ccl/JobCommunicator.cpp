@@ -3,7 +3,6 @@
 #include "ccl/JobCommunicatorImpl.h"
 
 #include "ccl/CombineKernel.h"
-#include "ccl/ProgramLimit.h"
 #include "core/Deadline.h"
 #include "core/Log.h"
 

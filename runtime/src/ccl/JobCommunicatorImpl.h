@@ -5,6 +5,7 @@
 
 #include "ccl/CheckCall.h"
 #include "ccl/NodeMap.h"
+#include "ccl/ProgramLimit.h"
 #include "core/OsThread.h"
 #include "internode/EngineStream.h"
 #include "internode/InterNodeAccess.h"
@@ -101,6 +102,13 @@ struct JobCommunicator::Impl {
   rt::Status exchangeAll(const std::vector<Call> &calls,
                          const std::vector<rt::Stream> &streams,
                          const std::function<rt::Status()> &beside);
+
+  // Estimates (JobEstimate.cpp), in microseconds.
+  rt::Expected<double> estimate(const Call &call);
+  rt::Expected<double> estimateTransfer(const Call &call) const;
+  /// Of a call among the ranks of the node, in memory of any kind.
+  rt::Expected<double> estimateInNode(const Call &call, Op op,
+                                      uint64_t count) const;
 
   /// The work of one operation for each slice; an empty function is none.
   struct Steps {

@@ -315,26 +315,44 @@ TEST(NcclNodesCollectives, ShrinkMisuse) {
   EXPECT_EQ("", failures(onNodes("aab", body)));
 }
 
-/// What is not served between nodes says so, and leaves the communicator in
-/// use.
-TEST(NcclNodesCollectives, OtherCallsAreInvalidUsage) {
+/// More data takes longer, and the group does not run.
+TEST(NcclNodesCollectives, GroupsAreEstimated) {
   auto body = [](NcclRank &rank) -> std::string {
-    auto isRefused = [](ncclResult_t result) {
-      return result == ncclInvalidUsage &&
-             std::string(ncclGetLastError(nullptr)).find("nodes") !=
-                 std::string::npos;
-    };
-    ncclSimInfo_t estimate = NCCL_SIM_INFO_INITIALIZER;
-    std::vector<float> in(8), out(8);
+    const int next = (rank.rank + 1) % rank.size;
+    const int last = (rank.rank + rank.size - 1) % rank.size;
+    ncclSimInfo_t info = NCCL_SIM_INFO_INITIALIZER;
+    float before = 0, ofOne = 0;
+    for (size_t count : {size_t(1), size_t(1) << 16, size_t(1) << 22}) {
+      std::vector<float> in(count, 1), out(count, 2);
+      auto estimate = [&](bool sends) -> std::string {
+        NCCL_TRY(ncclGroupStart());
+        NCCL_TRY(ncclAllReduce(in.data(), out.data(), count, ncclFloat32,
+                               ncclSum, rank.comm, nullptr));
+        if (sends) {
+          NCCL_TRY(ncclSend(in.data(), count, ncclFloat32, next, rank.comm,
+                            nullptr));
+          NCCL_TRY(ncclRecv(out.data(), count, ncclFloat32, last, rank.comm,
+                            nullptr));
+        }
+        NCCL_TRY(ncclGroupSimulateEnd(&info));
+        return "";
+      };
+      TRY_TEXT(estimate(/*sends=*/false));
+      ofOne = info.estimatedTime;
+      RANK_CHECK(ofOne > before);
+      before = ofOne;
+      TRY_TEXT(estimate(/*sends=*/true));
+      RANK_CHECK(info.estimatedTime > ofOne);
+      RANK_CHECK(out[0] == 2 && out[count - 1] == 2);
+    }
     NCCL_TRY(ncclGroupStart());
-    NCCL_TRY(ncclAllReduce(in.data(), out.data(), 2, ncclFloat32, ncclSum,
-                           rank.comm, nullptr));
-    RANK_CHECK(isRefused(ncclGroupSimulateEnd(&estimate)));
-    Problem p;
-    p.count = 100;
-    return solve(rank, p);
+    NCCL_TRY(
+        ncclBroadcast(nullptr, nullptr, 4, ncclFloat32, 0, rank.comm, nullptr));
+    NCCL_EXPECT(ncclInvalidArgument, ncclGroupSimulateEnd(&info));
+    return reduceAndGather(rank);
   };
-  EXPECT_EQ("", failures(onNodes("aab", body)));
+  for (const char *nodes : {"ab", "aab", "abab"})
+    EXPECT_EQ("", failures(onNodes(nodes, body))) << nodes;
 }
 
 TEST(NcclNodesCollectives, DifferentCallsAreNamed) {

@@ -99,6 +99,16 @@ public:
   /// \retval failedPrecondition the operation is not served between nodes
   rt::Status run(const Call &call);
 
+  /// Estimates the time of a call, by the cost models of the node and between
+  /// nodes.
+  /// \param call an operation of run() without counts, or a send or receive,
+  ///   without a config
+  /// \return the time in microseconds
+  /// \retval invalidArgument it is another operation, run() would refuse the
+  ///   arguments, or there is a config
+  /// \retval unavailable the model of the node has no time
+  rt::Expected<double> estimate(const Call &call);
+
   /// Runs sends and receives between nodes, which start together: a ring or an
   /// all-to-all of them does not deadlock. The ranks of each pair name their
   /// messages in the same order.

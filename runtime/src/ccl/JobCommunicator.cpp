@@ -111,7 +111,8 @@ Status JobCommunicator::Impl::compareOptions() {
 Status JobCommunicator::Impl::open() {
   IRISRT_RETURN_IF_ERROR(checkArguments());
   IRISRT_RETURN_IF_ERROR(compareOptions());
-  IRISRT_ASSIGN_OR_RETURN(staging, world.allocate(options.stagingBytes));
+  IRISRT_ASSIGN_OR_RETURN(staging,
+                          world.allocate(options.stagingBytes + stagingUnit));
   IRISRT_RETURN_IF_ERROR(transfers.open());
   IRISRT_ASSIGN_OR_RETURN(forked, world.createEvent(/*isTimed=*/false));
   for (Event &event : joined) {
@@ -211,8 +212,7 @@ Status JobCommunicator::Impl::poll() {
 
 bool JobCommunicator::serves(Op op) {
   const plan::Collective *row = findCollective(op);
-  return row && row->hasBuffers() && !row->hasCounts() &&
-         !row->isPointToPoint();
+  return row && !row->isPointToPoint();
 }
 
 Status JobCommunicator::run(const Call &call) { return impl_->run(call); }
@@ -272,12 +272,26 @@ Status JobCommunicator::Impl::checkUsable() {
   return poll();
 }
 
+/// A barrier is an all-reduce of one word, which no rank ends before all have
+/// begun.
+Call JobCommunicator::Impl::barrierOf(const Call &call) const {
+  Call word;
+  word.op = Op::allReduce;
+  word.in = word.out = reinterpret_cast<void *>(staging + options.stagingBytes);
+  word.count = 1;
+  word.dtype = DType::i32;
+  word.reduce = ReduceOp::max;
+  word.stream = call.stream;
+  word.maxPrograms = call.maxPrograms;
+  return word;
+}
+
 Status JobCommunicator::Impl::run(const Call &call) {
   IRISRT_RETURN_IF_ERROR(checkUsable());
   if (!serves(call.op))
     return makeStatus(StatusCode::failedPrecondition,
-                      "%s between nodes is not served; expected a collective "
-                      "with buffers and without counts",
+                      "%s between nodes is not a collective; expected "
+                      "JobCommunicator::transfer",
                       std::string(opName(call.op)).c_str());
   if (call.config)
     return makeStatus(StatusCode::invalidArgument,
@@ -287,6 +301,10 @@ Status JobCommunicator::Impl::run(const Call &call) {
                           checkCall(call, map.numRanks(), me));
   if (map.numNodes() == 1)
     return node.run(call);
+  if (call.op == Op::barrier)
+    return run(barrierOf(call));
+  if (getCollective(call.op).hasCounts())
+    return runCounted(call);
   if (call.count == 0 && !Env::get().checkCollectives())
     return Status::success();
   Status status = start(call, checked);
@@ -303,8 +321,9 @@ int64_t JobCommunicator::Impl::maxNodePrograms() const {
 
 Status JobCommunicator::Impl::inNode(const Call &call, Op op, uint64_t in,
                                      uint64_t out, uint64_t count,
-                                     uint32_t root) {
+                                     uint32_t root, const Config *config) {
   Call inner;
+  inner.config = config;
   inner.op = op;
   inner.in = reinterpret_cast<const void *>(in);
   inner.out = reinterpret_cast<void *>(out);

@@ -33,6 +33,12 @@ struct Slices {
   }
 };
 
+/// The counts and offsets of a rank's chunks, read from the device, in rows.
+/// The input of an all-gather has none.
+struct ChunkRows {
+  std::vector<int64_t> inCounts, inOffsets, outCounts, outOffsets;
+};
+
 struct JobCommunicator::Impl {
   Impl(rt::Job &job, rt::World &world, Communicator &node,
        rt::InterNode &engine, const JobCommunicatorOptions &options)
@@ -49,6 +55,7 @@ struct JobCommunicator::Impl {
 
   rt::Status checkUsable();
   rt::Status run(const Call &call);
+  Call barrierOf(const Call &call) const;
   rt::Status start(const Call &call, const CheckedCall &checked);
   rt::Status compareCalls(const Call &call, const CheckedCall &checked);
   rt::Status poll();
@@ -103,6 +110,15 @@ struct JobCommunicator::Impl {
                          const std::vector<rt::Stream> &streams,
                          const std::function<rt::Status()> &beside);
 
+  // Operations with counts (JobCounted.cpp).
+  rt::Status runCounted(const Call &call);
+  rt::Expected<ChunkRows> readRows(const Call &call);
+  rt::Expected<std::vector<ChunkRows>> exchangeRows(const Call &call,
+                                                    const ChunkRows &mine);
+  rt::Status allToAllV(const Call &call, const ChunkRows &rows);
+  rt::Status allGatherV(const Call &call, const ChunkRows &rows);
+  rt::Status exchangeInNode(const Call &call);
+
   // Estimates (JobEstimate.cpp), in microseconds.
   rt::Expected<double> estimate(const Call &call);
   rt::Expected<double> estimateTransfer(const Call &call) const;
@@ -143,6 +159,11 @@ struct JobCommunicator::Impl {
   rt::Status transfer(std::vector<Transfers> lists);
   /// Runs them on the thread of that stream, by an engine on the host.
   void exchange(const std::vector<Transfers> &lists);
+  /// Enqueues transfers that start together, in the order of the streams;
+  /// `beside` enqueues what runs at the same time.
+  rt::Status exchangeList(const Transfers &list,
+                          const std::vector<rt::Stream> &streams,
+                          const std::function<rt::Status()> &beside);
   static void addSend(Transfers &list, uint32_t peer, uint64_t from,
                       uint64_t bytes);
   static void addRecv(Transfers &list, uint32_t peer, uint64_t to,
@@ -153,7 +174,8 @@ struct JobCommunicator::Impl {
   int64_t maxNodePrograms() const;
   /// Enqueues a call among the ranks of the node.
   rt::Status inNode(const Call &call, Op op, uint64_t in, uint64_t out,
-                    uint64_t count, uint32_t root = 0);
+                    uint64_t count, uint32_t root = 0,
+                    const Config *config = nullptr);
   /// Enqueues a copy on the caller's stream.
   rt::Status copy(const Call &call, uint64_t to, uint64_t from, uint64_t bytes);
   /// Gathers the pieces of rails, which are in place, inside of the node.
@@ -190,7 +212,7 @@ struct JobCommunicator::Impl {
   };
   std::shared_ptr<Watched> watched;
 
-  uint64_t staging = 0; ///< on the heap
+  uint64_t staging = 0; ///< on the heap; the word of barriers follows
   rt::EngineStream transfers;
   /// Of an engine on streams, for which nothing waits with a limit.
   struct Watch {

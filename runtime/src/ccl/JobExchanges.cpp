@@ -105,6 +105,13 @@ JobCommunicator::Impl::exchangeAll(const std::vector<Call> &calls,
       addRecv(list, call.root, reinterpret_cast<uint64_t>(call.out), bytes);
   }
   const Enqueuing enqueuing(*this, streams);
+  return exchangeList(list, streams, beside);
+}
+
+Status
+JobCommunicator::Impl::exchangeList(const Transfers &list,
+                                    const std::vector<Stream> &streams,
+                                    const std::function<Status()> &beside) {
   // No other work of the engine is on another stream, with which it could wait
   // for itself.
   if (onStreams && hasOneRankPerNode() && streams.size() == 1 && !list.empty())

@@ -3,11 +3,8 @@
 // Collectives between nodes, which are declared on one machine: over UCX, or,
 // with IRIS_TEST_NCCL=1, over NCCL's API, which libiris_nccl serves on the
 // host.
-#include "iris/ccl/JobCommunicator.h"
+#include "internode/JobRank.h"
 #include "support/Hash.h"
-#include "support/JoinNodes.h"
-#include "support/Ranks.h"
-#include "support/ccl/Kernels.h"
 #include "support/ccl/Solve.h"
 
 #include <gtest/gtest.h>
@@ -22,86 +19,6 @@
 using namespace iris::ccl;
 using namespace iris::rt;
 using namespace iris::rt::test;
-
-static bool usesNccl() { return std::getenv("IRIS_TEST_NCCL") != nullptr; }
-
-namespace {
-/// The environment is read at the first call.
-struct SetUpEngines {
-  SetUpEngines() {
-    // The ranks are on one machine, where UCX would prefer shared memory.
-    ::setenv("UCX_TLS", "tcp,self", /*overwrite=*/1);
-    ::setenv("IRIS_NCCL_DEVICE", "host", 1);
-    ::setenv("IRIS_COMPILE", IRIS_TEST_COMPILER, 1);
-    ::setenv("IRIS_CACHE_DIR", IRIS_TEST_CACHE, 1);
-    // With an address, its communicators would have nodes of their own.
-    if (usesNccl())
-      ::setenv("IRIS_NODE_ADDRESS", "127.0.0.1", 1);
-  }
-} setUpEngines;
-
-/// A rank of a job; `nodes` has a letter for the node of each rank.
-struct JobRank {
-  static Expected<JobRank> create(const LaunchInfo &launch,
-                                  const std::string &nodes, SharedText &address,
-                                  JobCommunicatorOptions options = {},
-                                  double limit = 200);
-  Status destroy();
-
-  std::unique_ptr<World> world;
-  std::unique_ptr<Communicator> node;
-  std::unique_ptr<Job> job;
-  std::unique_ptr<InterNode> engine;
-  std::unique_ptr<JobCommunicator> all;
-};
-} // namespace
-
-Expected<JobRank> JobRank::create(const LaunchInfo &launch,
-                                  const std::string &nodes, SharedText &address,
-                                  JobCommunicatorOptions options,
-                                  double limit) {
-  JobRank rank;
-  IRISRT_ASSIGN_OR_RETURN(rank.job,
-                          joinNodes(launch, nodes.substr(launch.rank, 1),
-                                    address, "127.0.0.1", limit));
-  WorldOptions world = worldOptions(DeviceKind::host, rank.job->nodeLaunch());
-  // The limit of the engine expires first.
-  world.waitLimit = world.collectiveLimit = limit + 20;
-  IRISRT_ASSIGN_OR_RETURN(rank.world, World::create(world));
-  CommunicatorOptions node = communicatorOptions();
-  IRISRT_ASSIGN_OR_RETURN(rank.node, Communicator::create(*rank.world, node));
-  InterNodeOptions engine;
-  engine.library = usesNccl() ? IRIS_TEST_NCCL : IRIS_TEST_UCX;
-  engine.limit = limit;
-  IRISRT_ASSIGN_OR_RETURN(rank.engine,
-                          InterNode::connect(*rank.job, *rank.world, engine));
-  if (rank.engine->isOnStreams() != usesNccl())
-    return makeStatus(StatusCode::internal, "the engine is %s",
-                      rank.engine->name().c_str());
-  options.cache = node.cache;
-  IRISRT_ASSIGN_OR_RETURN(
-      rank.all, JobCommunicator::create(*rank.job, *rank.world, *rank.node,
-                                        *rank.engine, options));
-  return std::move(rank);
-}
-
-Status JobRank::destroy() {
-  IRISRT_RETURN_IF_ERROR(all->destroy());
-  IRISRT_RETURN_IF_ERROR(node->destroy());
-  IRISRT_RETURN_IF_ERROR(engine->destroy());
-  IRISRT_RETURN_IF_ERROR(world->destroy());
-  return job->destroy();
-}
-
-/// Slices of a few KiB in a small staging buffer, and as many steps as there
-/// can be.
-static JobCommunicatorOptions smallSlices() {
-  JobCommunicatorOptions options;
-  options.stagingBytes = 64 << 10;
-  options.model.minSliceBytes = 1024;
-  options.model.latencyUs = options.model.sliceUs = 0.01;
-  return options;
-}
 
 /// The buffers of a call, in ordinary memory.
 struct Memory {
@@ -169,10 +86,6 @@ static std::string solveAmongNodes(JobRank &rank, Problem p,
 static constexpr Op served[] = {Op::allReduce, Op::reduceScatter, Op::allGather,
                                 Op::broadcast, Op::reduce,        Op::gather,
                                 Op::scatter,   Op::allToAll};
-
-static std::string failuresOn(const std::string &nodes, const RankBody &body) {
-  return failures(runProcesses(static_cast<uint32_t>(nodes.size()), body, 250));
-}
 
 /// Ragged sizes, in and out of place, on nodes of equal and other sizes whose
 /// ranks follow each other or not.
@@ -485,12 +398,12 @@ TEST(JobCommunicator, InvalidCallsAreRefusedAndFailNothing) {
     Call call = callOf(p, memory);
     for (Op op : served)
       RANK_CHECK(JobCommunicator::serves(op));
-    call.op = Op::allToAllV;
+    call.op = Op::send;
     RANK_CHECK(!JobCommunicator::serves(call.op));
     Status status = rank.all->run(call);
     RANK_CHECK(status.code() == StatusCode::failedPrecondition);
-    RANK_CHECK(status.message().find("all_to_all_v between nodes is "
-                                     "not served") != std::string::npos);
+    RANK_CHECK(status.message().find("send between nodes is not a "
+                                     "collective") != std::string::npos);
     call.op = Op::allReduce;
     call.in = nullptr;
     RANK_CHECK(rank.all->run(call).code() == StatusCode::invalidArgument);

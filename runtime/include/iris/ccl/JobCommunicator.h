@@ -92,11 +92,16 @@ public:
 
   /// Tells whether run() takes an operation.
   /// \param op the operation
-  /// \return true of collectives that have buffers and no counts
+  /// \return true of collectives
   static bool serves(Op op);
-  /// Runs an operation; its config must be null.
+  /// Runs an operation; its config must be null. Of an operation with counts,
+  /// the host reads them and the ranks compare them before anything is
+  /// enqueued, so that the call waits for the stream's earlier work.
   /// \param call the operation and its arguments
-  /// \retval failedPrecondition the operation is not served between nodes
+  /// \retval invalidArgument counts of two ranks differ, or chunks are not in
+  ///   their buffers: on all ranks, and without an effect
+  /// \retval failedPrecondition the operation is no collective, or it has
+  ///   counts and the stream is captured
   rt::Status run(const Call &call);
 
   /// Estimates the time of a call, by the cost models of the node and between

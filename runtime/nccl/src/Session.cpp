@@ -69,8 +69,6 @@ Status Session::join(const WorldOptions &given, int maxCTAs) {
   IRISRT_ASSIGN_OR_RETURN(engine, InterNode::connect(*job, *world, transfers));
   ccl::JobCommunicatorOptions nodes;
   nodes.cache = cache;
-  if (world->deviceKind() != DeviceKind::host)
-    nodes.model = ccl::InterNodeModel::ofGpus();
   IRISRT_ASSIGN_OR_RETURN(
       between,
       ccl::JobCommunicator::create(*job, *world, *collectives, *engine, nodes));

@@ -22,6 +22,17 @@ InterNodeModel InterNodeModel::ofGpus() {
   return model;
 }
 
+InterNodeModel InterNodeModel::fitted(double emptyUs, uint64_t bytes,
+                                      double us) const {
+  // A clock may be too coarse for either.
+  constexpr double leastUs = 1e-3;
+  InterNodeModel model = *this;
+  model.latencyUs = std::max(emptyUs, leastUs);
+  const double ofBytes = std::max({us - emptyUs, us / 10, leastUs});
+  model.bandwidthGBs = double(bytes) / ofBytes / 1e3;
+  return model;
+}
+
 double InterNodeModel::sendUs(uint64_t bytes, uint32_t messages) const {
   return latencyUs + messages * transferUs(double(bytes), bandwidthGBs);
 }

@@ -74,9 +74,9 @@ Status JobCommunicator::Impl::checkArguments() const {
                       "a staging buffer of %" PRIu64 " bytes; expected a "
                       "multiple of %" PRIu64 ", at least %" PRIu64,
                       options.stagingBytes, stagingUnit, leastStagingBytes);
-  const InterNodeModel &model = options.model;
-  for (double value : {model.latencyUs, model.bandwidthGBs,
-                       model.nodeBandwidthGBs, model.sliceUs})
+  const InterNodeModel given = options.model.value_or(InterNodeModel());
+  for (double value : {given.latencyUs, given.bandwidthGBs,
+                       given.nodeBandwidthGBs, given.sliceUs})
     if (!(value > 0))
       return makeStatus(StatusCode::invalidArgument,
                         "a parameter of the model between nodes is %g; "
@@ -98,14 +98,17 @@ Status JobCommunicator::Impl::same(const char *what, const std::string &mine) {
 
 /// The slices follow from the options.
 Status JobCommunicator::Impl::compareOptions() {
-  const InterNodeModel &model = options.model;
-  return same("the options of ranks",
-              formatString("staging of %" PRIu64
-                           " bytes, %g us, %g GB/s, %g GB/s in the node, "
-                           "%g us for a slice of at least %" PRIu64 " bytes",
-                           options.stagingBytes, model.latencyUs,
-                           model.bandwidthGBs, model.nodeBandwidthGBs,
-                           model.sliceUs, model.minSliceBytes));
+  std::string text =
+      formatString("staging of %" PRIu64 " bytes, ", options.stagingBytes);
+  if (!options.model)
+    return same("the options of ranks", text + "a model to be measured");
+  const InterNodeModel &given = *options.model;
+  text +=
+      formatString("%g us, %g GB/s, %g GB/s in the node, %g us for a slice "
+                   "of at least %" PRIu64 " bytes",
+                   given.latencyUs, given.bandwidthGBs, given.nodeBandwidthGBs,
+                   given.sliceUs, given.minSliceBytes);
+  return same("the options of ranks", text);
 }
 
 Status JobCommunicator::Impl::open() {
@@ -132,6 +135,11 @@ Status JobCommunicator::Impl::open() {
     IRISRT_ASSIGN_OR_RETURN(watcher,
                             OsThread::start([this] { watchEngine(); }));
   }
+  if (options.model) {
+    model = *options.model;
+    return Status::success();
+  }
+  IRISRT_ASSIGN_OR_RETURN(model, measureModel());
   return Status::success();
 }
 
@@ -172,6 +180,7 @@ Status JobCommunicator::destroy() { return impl_->close(); }
 // Failure
 //===----------------------------------------------------------------------===//
 
+const InterNodeModel &JobCommunicator::model() const { return impl_->model; }
 Status JobCommunicator::poll() { return impl_->poll(); }
 void JobCommunicator::fail(const Status &status) { impl_->fail(status); }
 
@@ -349,7 +358,7 @@ Status JobCommunicator::Impl::copy(const Call &call, uint64_t to, uint64_t from,
 
 Slices JobCommunicator::Impl::slicesOf(uint64_t count, uint64_t width,
                                        uint64_t most, uint64_t unit) const {
-  const uint64_t bytes = options.model.sliceBytes(count * width, most * width);
+  const uint64_t bytes = model.sliceBytes(count * width, most * width);
   const uint64_t slice = std::min(bytes / width, most);
   const uint64_t aligned = unit * (sliceAlignment / width);
   const uint64_t step = slice >= aligned ? aligned : unit;

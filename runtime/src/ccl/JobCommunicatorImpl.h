@@ -119,6 +119,12 @@ struct JobCommunicator::Impl {
   rt::Status allGatherV(const Call &call, const ChunkRows &rows);
   rt::Status exchangeInNode(const Call &call);
 
+  // The measured model (JobModel.cpp).
+  rt::Expected<InterNodeModel> measureModel();
+  rt::Expected<double> timeExchange(uint64_t bytes, uint32_t number);
+  rt::Status exchangeInRing(uint64_t bytes, uint32_t number);
+  rt::Expected<double> largest(double mine);
+
   // Estimates (JobEstimate.cpp), in microseconds.
   rt::Expected<double> estimate(const Call &call);
   rt::Expected<double> estimateTransfer(const Call &call) const;
@@ -212,6 +218,7 @@ struct JobCommunicator::Impl {
   };
   std::shared_ptr<Watched> watched;
 
+  InterNodeModel model;
   uint64_t staging = 0; ///< on the heap; the word of barriers follows
   rt::EngineStream transfers;
   /// Of an engine on streams, for which nothing waits with a limit.

@@ -92,7 +92,7 @@ stepTimesOf(const Call &call, const NodeMap &map, uint32_t myNode,
 Expected<double>
 JobCommunicator::Impl::estimateTransfer(const Call &call) const {
   if (map.nodeOf(call.root) != myNode)
-    return options.model.sendUs(call.count * dtypeBytes(call.dtype), 1);
+    return model.sendUs(call.count * dtypeBytes(call.dtype), 1);
   Call inner = call;
   inner.root = map.localOf(call.root);
   return node.estimate(inner);
@@ -120,7 +120,7 @@ Expected<double> JobCommunicator::Impl::estimate(const Call &call) {
   };
   IRISRT_ASSIGN_OR_RETURN(
       StepTimes slice,
-      stepTimesOf(call, map, myNode, options.model, slices.sizeOf(0), inNode));
+      stepTimesOf(call, map, myNode, model, slices.sizeOf(0), inNode));
   // All slices but one hide the shorter of the two: kernels or transfers.
   const double kernels = slice.before + slice.after;
   const auto hidden = static_cast<double>(slices.number() - 1);

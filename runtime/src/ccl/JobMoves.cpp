@@ -115,7 +115,7 @@ Status JobCommunicator::Impl::broadcast(const Call &call) {
       return map.rankAt((rootNode + index) % numNodes, myLocal);
     };
     Transfers recvs, sends;
-    if (options.model.chooseBroadcast(bytes, numNodes) == Exchange::direct) {
+    if (model.chooseBroadcast(bytes, numNodes) == Exchange::direct) {
       for (uint32_t to = 1; position == 0 && to < numNodes; ++to)
         addSend(sends, at(to), piece, bytes);
       if (position != 0)

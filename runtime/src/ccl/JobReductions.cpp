@@ -26,8 +26,8 @@ Status JobCommunicator::Impl::reduceInNode(const Call &call, uint64_t in,
 }
 
 bool JobCommunicator::Impl::isDirect(const Call &call, uint64_t count) const {
-  return options.model.chooseReduce(count * dtypeBytes(call.dtype),
-                                    map.numNodes()) == Exchange::direct;
+  return model.chooseReduce(count * dtypeBytes(call.dtype), map.numNodes()) ==
+         Exchange::direct;
 }
 
 /// Where the node's result of a piece is in the staging buffer. The results of

@@ -440,7 +440,9 @@ TEST(JobCommunicator, EstimatesFollowTheModel) {
   const std::string nodes = "abc";
   SharedText address;
   auto body = [&](const LaunchInfo &launch) -> std::string {
-    RANK_ASSIGN(JobRank rank, JobRank::create(launch, nodes, address));
+    JobCommunicatorOptions options;
+    options.model.emplace();
+    RANK_ASSIGN(JobRank rank, JobRank::create(launch, nodes, address, options));
     std::vector<float> in(3 * 2500), out(3 * 2500);
     auto estimate = [&](Op op, uint64_t count) {
       Call call;
@@ -470,21 +472,68 @@ TEST(JobCommunicator, EstimatesFollowTheModel) {
   EXPECT_EQ("", failuresOn(nodes, body));
 }
 
-TEST(JobCommunicator, OptionsMustBeEqual) {
-  const std::string nodes = "aab";
+/// Whatever is measured, all ranks take the same, also those on no rail.
+TEST(JobCommunicator, RanksTakeTheSameMeasuredModel) {
+  for (const std::string nodes : {"ab", "aab", "abcb", "aabbccdd"}) {
+    SharedText address;
+    auto body = [&](const LaunchInfo &launch) -> std::string {
+      JobCommunicatorOptions options;
+      if (nodes == "ab")
+        options.stagingBytes = 64 << 10;
+      RANK_ASSIGN(JobRank rank,
+                  JobRank::create(launch, nodes, address, options));
+      const InterNodeModel &model = rank.all->model();
+      RANK_CHECK(model.latencyUs > 0 && model.bandwidthGBs > 0);
+      RANK_CHECK(model.sliceUs == InterNodeModel().sliceUs);
+      char text[80];
+      std::snprintf(text, sizeof(text), "%a %a", model.latencyUs,
+                    model.bandwidthGBs);
+      RANK_ASSIGN(std::vector<std::string> texts, rank.job->allGather(text));
+      for (const std::string &other : texts)
+        RANK_CHECK(other == text);
+      Problem p;
+      p.count = 50000;
+      SOLVE_TEXT(solveAmongNodes(rank, p));
+      RANK_TRY(rank.destroy());
+      return "";
+    };
+    EXPECT_EQ("", failuresOn(nodes, body)) << nodes;
+  }
+}
+
+/// The model of the options is not changed.
+TEST(JobCommunicator, AGivenModelIsTaken) {
   SharedText address;
   auto body = [&](const LaunchInfo &launch) -> std::string {
-    JobCommunicatorOptions options;
-    if (launch.rank == 2)
-      options.model.latencyUs = 7;
-    Status status = JobRank::create(launch, nodes, address, options).status();
-    RANK_CHECK(!status.ok());
-    if (status.message().find("the options of ranks differ") ==
-        std::string::npos)
-      return status.message();
+    JobCommunicatorOptions options = smallSlices();
+    RANK_ASSIGN(JobRank rank, JobRank::create(launch, "ab", address, options));
+    RANK_CHECK(rank.all->model().latencyUs == 0.01);
+    RANK_CHECK(rank.all->model().bandwidthGBs == InterNodeModel().bandwidthGBs);
+    RANK_TRY(rank.destroy());
     return "";
   };
-  EXPECT_EQ("", failuresOn(nodes, body));
+  EXPECT_EQ("", failuresOn("ab", body));
+}
+
+TEST(JobCommunicator, OptionsMustBeEqual) {
+  const std::string nodes = "aab";
+  for (bool modelled : {false, true}) { // only rank 2 has one; it has another
+    SharedText address;
+    auto body = [&](const LaunchInfo &launch) -> std::string {
+      JobCommunicatorOptions options;
+      if (modelled || launch.rank == 2)
+        options.model.emplace();
+      if (launch.rank == 2)
+        options.model->latencyUs = 7;
+      Status status = JobRank::create(launch, nodes, address, options).status();
+      RANK_CHECK(!status.ok());
+      if (status.message().find("the options of ranks differ") ==
+          std::string::npos)
+        return status.message();
+      return "";
+    };
+    EXPECT_EQ("", failuresOn(nodes, body));
+  }
   SharedText other;
   auto invalid = [&](const LaunchInfo &launch) -> std::string {
     JobCommunicatorOptions options;
@@ -614,6 +663,22 @@ TEST(InterNodeModel, ChoosesByBytes) {
   EXPECT_EQ(model.chooseBroadcast(1 << 30, 2), Exchange::direct);
   EXPECT_EQ(model.reduceUs(Exchange::direct, 1 << 20, 1), 0);
   EXPECT_DOUBLE_EQ(model.sendUs(2500, 3), 33);
+}
+
+/// 1 MB in 400 us after a latency of 20.
+TEST(InterNodeModel, FitsMeasurements) {
+  InterNodeModel base;
+  base.sliceUs = 11;
+  const InterNodeModel model = base.fitted(20, 1000000, 420);
+  EXPECT_DOUBLE_EQ(model.latencyUs, 20);
+  EXPECT_DOUBLE_EQ(model.bandwidthGBs, 2.5);
+  EXPECT_DOUBLE_EQ(model.sliceUs, 11);
+  EXPECT_DOUBLE_EQ(model.sendUs(1000000, 1), 420);
+  // Times that contradict each other, and a clock that has not moved.
+  EXPECT_DOUBLE_EQ(base.fitted(50, 1000, 40).bandwidthGBs, 0.25);
+  const InterNodeModel still = base.fitted(0, 1000, 0);
+  EXPECT_GT(still.latencyUs, 0);
+  EXPECT_DOUBLE_EQ(still.bandwidthGBs, 1000);
 }
 
 TEST(InterNodeModel, SlicesGrowWithTheData) {

@@ -71,8 +71,9 @@ Status JobRank::destroy() {
 JobCommunicatorOptions iris::rt::test::smallSlices() {
   JobCommunicatorOptions options;
   options.stagingBytes = 64 << 10;
-  options.model.minSliceBytes = 1024;
-  options.model.latencyUs = options.model.sliceUs = 0.01;
+  options.model.emplace();
+  options.model->minSliceBytes = 1024;
+  options.model->latencyUs = options.model->sliceUs = 0.01;
   return options;
 }
 

@@ -138,12 +138,9 @@ Expected<Rank> Rank::create(const Settings &settings, const LaunchInfo &launch,
   engine.library = settings.library;
   IRISRT_ASSIGN_OR_RETURN(rank.engine,
                           InterNode::connect(*rank.job, *rank.world, engine));
-  JobCommunicatorOptions options;
-  if (!isHost)
-    options.model = InterNodeModel::ofGpus();
-  IRISRT_ASSIGN_OR_RETURN(
-      rank.all, JobCommunicator::create(*rank.job, *rank.world, *rank.node,
-                                        *rank.engine, options));
+  IRISRT_ASSIGN_OR_RETURN(rank.all,
+                          JobCommunicator::create(*rank.job, *rank.world,
+                                                  *rank.node, *rank.engine));
   IRISRT_ASSIGN_OR_RETURN(rank.in, rank.world->allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(rank.out, rank.world->allocate(bytes));
   return std::move(rank);

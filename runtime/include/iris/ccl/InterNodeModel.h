@@ -34,6 +34,13 @@ struct InterNodeModel {
 
   /// \return a model of GPUs with a network card of 400 Gbit/s each
   static InterNodeModel ofGpus();
+  /// Replaces latency and bandwidth by those of two measured messages.
+  /// \param emptyUs the microseconds of an empty message
+  /// \param bytes the size of the other one, more than 0
+  /// \param us its microseconds. Of measurements that contradict each other,
+  ///   at least a tenth is taken for the time of the bytes
+  /// \return the model
+  InterNodeModel fitted(double emptyUs, uint64_t bytes, double us) const;
 
   /// Estimates messages that one rank sends at the same time.
   /// \param bytes the size of each

@@ -57,8 +57,11 @@ struct JobCommunicatorOptions {
   /// Bytes of the staging buffer on the heap of each rank's world: a multiple
   /// of 256, at least 64 KiB.
   uint64_t stagingBytes = 16 << 20;
-  /// Chooses the slices, and how rails exchange data.
-  InterNodeModel model;
+  /// Chooses the slices, and how rails exchange data. None: create() measures
+  /// the latency and the bandwidth of the engine, in some milliseconds (0.1 s
+  /// on a network of 100 Mbit/s), and takes the other parameters from
+  /// InterNodeModel() on the host and InterNodeModel::ofGpus() elsewhere.
+  std::optional<InterNodeModel> model;
   /// The source of the kernels that combine what nodes send; null:
   /// KernelCache::shared().
   std::shared_ptr<KernelCache> cache;
@@ -127,6 +130,9 @@ public:
   rt::Status transfer(const std::vector<Call> &calls,
                       const std::vector<rt::Stream> &streams,
                       const std::function<rt::Status()> &beside = {});
+
+  /// \return the model, equal on all ranks: that of the options, or measured
+  const InterNodeModel &model() const;
 
   /// \return the failure of the job, which names a rank of the job, or of the
   ///   world; or success. Looks for errors of kernels as World::poll does

@@ -72,6 +72,8 @@ struct KernelCache::Impl {
                  const std::function<bool(const KernelInfo &)> &matches);
   std::optional<CompiledKernel> findInFolders(const KernelRequest &request);
   Status explainMissing(const KernelRequest &request, const Status &why);
+  std::shared_ptr<Slot> slotOf(const KernelRequest &request);
+  Expected<std::optional<DiskCache>> openDisk();
   Expected<CompiledKernel> obtain(const KernelRequest &request);
   std::optional<CompiledKernel> readFrom(DiskCache &disk,
                                          const std::string &key,
@@ -220,24 +222,27 @@ Status KernelCache::Impl::explainMissing(const KernelRequest &request,
                                 "--split (docs/guides/nccl.md)");
 }
 
+/// A directory with unsafe permissions is an error. A missing or read-only one
+/// only disables the disk cache.
+Expected<std::optional<DiskCache>> KernelCache::Impl::openDisk() {
+  if (*options.maxBytes == 0 || options.directory.empty())
+    return std::optional<DiskCache>();
+  Expected<DiskCache> opened =
+      DiskCache::open(options.directory, *options.maxBytes);
+  if (opened.ok())
+    return std::optional<DiskCache>(opened.take());
+  if (opened.status().code() == StatusCode::failedPrecondition)
+    return opened.status();
+  Log().warning("%s; kernels are not cached on disk",
+                opened.status().message().c_str());
+  return std::optional<DiskCache>();
+}
+
 Expected<CompiledKernel>
 KernelCache::Impl::obtain(const KernelRequest &request) {
   IRISRT_ASSIGN_OR_RETURN(std::string compiler, findCompiler(options.compiler));
-  // A directory with unsafe permissions is an error. A missing or read-only one
-  // only disables the disk cache.
-  std::optional<DiskCache> disk;
+  IRISRT_ASSIGN_OR_RETURN(std::optional<DiskCache> disk, openDisk());
   std::string key;
-  if (*options.maxBytes != 0 && !options.directory.empty()) {
-    Expected<DiskCache> opened =
-        DiskCache::open(options.directory, *options.maxBytes);
-    if (opened.ok())
-      disk.emplace(opened.take());
-    else if (opened.status().code() == StatusCode::failedPrecondition)
-      return opened.status();
-    else
-      Log().warning("%s; kernels are not cached on disk",
-                    opened.status().message().c_str());
-  }
   auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(
       secondsOf(options.compileLimit));
   // Groups of one world, and jobs that start together, compile a kernel once.
@@ -271,19 +276,21 @@ KernelCache::Impl::obtain(const KernelRequest &request) {
   return kernel;
 }
 
+std::shared_ptr<KernelCache::Impl::Slot>
+KernelCache::Impl::slotOf(const KernelRequest &request) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<Slot> &slot = slots[DiskCache::keyOf(
+      {request.source, request.target, request.translation})];
+  if (!slot)
+    slot = std::make_shared<Slot>();
+  return slot;
+}
+
 Expected<CompiledKernel> KernelCache::find(const KernelRequest &request) {
   if (std::optional<CompiledKernel> kernel =
           impl_->findRegistered(request, request.matches))
     return *kernel;
-  std::shared_ptr<Impl::Slot> slot;
-  {
-    std::lock_guard<std::mutex> lock(impl_->mutex);
-    std::shared_ptr<Impl::Slot> &entry = impl_->slots[DiskCache::keyOf(
-        {request.source, request.target, request.translation})];
-    if (!entry)
-      entry = std::make_shared<Impl::Slot>();
-    slot = entry;
-  }
+  std::shared_ptr<Impl::Slot> slot = impl_->slotOf(request);
   std::lock_guard<std::mutex> lock(slot->mutex);
   if (slot->kernel)
     return CompiledKernel{slot->kernel->package, slot->kernel->name,
@@ -301,4 +308,29 @@ Expected<CompiledKernel> KernelCache::find(const KernelRequest &request) {
     return impl_->explainMissing(request, kernel.status());
   }
   return kernel;
+}
+
+std::optional<CompiledKernel>
+KernelCache::findCompiled(const KernelRequest &request) {
+  if (std::optional<CompiledKernel> kernel =
+          impl_->findRegistered(request, request.matches))
+    return kernel;
+  std::shared_ptr<Impl::Slot> slot = impl_->slotOf(request);
+  std::unique_lock<std::mutex> lock(slot->mutex, std::try_to_lock);
+  if (!lock.owns_lock())
+    return std::nullopt;
+  if (!slot->kernel)
+    slot->kernel = impl_->findInFolders(request);
+  if (slot->kernel)
+    return slot->kernel;
+  // Files on disk are those of a build of the compiler.
+  Expected<std::string> compiler = findCompiler(impl_->options.compiler);
+  Expected<std::string> buildId =
+      compiler.ok() ? compilerBuildId(*compiler) : compiler.status();
+  Expected<std::optional<DiskCache>> disk = impl_->openDisk();
+  if (!buildId.ok() || !disk.ok() || !*disk)
+    return std::nullopt;
+  slot->kernel = impl_->readFrom(
+      **disk, diskKey(request, impl_->options.lineTables, *buildId), request);
+  return slot->kernel;
 }

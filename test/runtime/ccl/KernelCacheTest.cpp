@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace iris::ccl;
@@ -71,6 +72,38 @@ TEST(KernelCache, MemoryDiskAndCompiler) {
   withLines.lineTables = true;
   EXPECT_ORIGIN(Origin::compiled, KernelCache(withLines).find(requestOf()));
   EXPECT_EQ(folder.entries().size(), 4u);
+}
+
+/// What is compiled is found in memory and on disk, without a compiler run.
+TEST(KernelCache, FindsWhatIsCompiled) {
+  CacheFolder folder;
+  KernelCache cache(folder.options());
+  EXPECT_FALSE(cache.findCompiled(requestOf()).has_value());
+  EXPECT_EQ(folder.compilations(), 0u);
+  EXPECT_ORIGIN(Origin::compiled, cache.find(requestOf()));
+  EXPECT_TRUE(cache.findCompiled(requestOf()).has_value());
+  KernelCache later(folder.options());
+  std::optional<CompiledKernel> found = later.findCompiled(requestOf());
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->origin, Origin::disk);
+  EXPECT_EQ(found->name, "run::kernel");
+  EXPECT_FALSE(later.findCompiled(requestOf("barrier i8")).has_value());
+  // A damaged file is removed, as by find().
+  std::ofstream(folder.entries()[0]) << "no package";
+  EXPECT_FALSE(KernelCache(folder.options()).findCompiled(requestOf()));
+  EXPECT_TRUE(folder.entries().empty());
+  EXPECT_EQ(folder.compilations(), 1u);
+  // A compilation that is under way is not waited for.
+  KernelCacheOptions brief = folder.options();
+  brief.compileLimit = 2;
+  KernelCache slow(brief);
+  KernelRequest hangs = requestOf("all_gather i8", "hang");
+  std::thread compiling(
+      [&] { slow.find(hangs).status().ignore("the compiler hangs"); });
+  while (folder.compilations() < 2)
+    std::this_thread::yield();
+  EXPECT_FALSE(slow.findCompiled(hangs).has_value());
+  compiling.join();
 }
 
 TEST(KernelCache, BuildsOfTheCompilerAreDistinguished) {

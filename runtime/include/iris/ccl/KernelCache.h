@@ -136,6 +136,12 @@ public:
   /// \retval timeout the compiler takes longer than compileLimit
   rt::Expected<CompiledKernel> find(const KernelRequest &request);
 
+  /// Finds the kernel where it is compiled already, without waiting for a
+  /// compilation that is under way.
+  /// \param request the source of the kernel, and the device's target
+  /// \return the kernel; none if it would have to be compiled
+  std::optional<CompiledKernel> findCompiled(const KernelRequest &request);
+
 private:
   struct __attribute__((visibility("hidden"))) Impl;
   std::unique_ptr<Impl> impl_;

@@ -177,6 +177,8 @@ Measurement::create(const Options &options, const std::vector<Case> &cases,
   uint64_t bytes = largest * options.numRanks;
 
   ccl::CommunicatorOptions commOptions;
+  // Every measured call has a config.
+  commOptions.tuning.level = rt::TuneLevel::off;
   rt::WorldOptions worldOptions;
   worldOptions.device = options.device;
   worldOptions.heapBytes =

@@ -5,6 +5,7 @@
 #include "bootstrap/Messages.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 using namespace iris::ccl;
@@ -97,4 +98,28 @@ Expected<std::string> Agreement::first(const std::string &mine) {
   std::string text = group_.index == 0 ? mine.substr(0, maxContribution) : "";
   IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> texts, all(text));
   return texts[0];
+}
+
+Expected<std::string> Agreement::firstText(const std::string &mine) {
+  constexpr uint64_t maxBytes = 1 << 20;
+  IRISRT_ASSIGN_OR_RETURN(std::string size, first(std::to_string(mine.size())));
+  const uint64_t bytes = std::strtoull(size.c_str(), nullptr, 10);
+  if (bytes > maxBytes)
+    return makeStatus(StatusCode::invalidArgument,
+                      "rank %u sends a text of %s bytes; expected at most "
+                      "%llu",
+                      group_.ranks[0], size.c_str(),
+                      static_cast<unsigned long long>(maxBytes));
+  std::string text;
+  while (text.size() < bytes) {
+    std::string piece = text.size() < mine.size()
+                            ? mine.substr(text.size(), maxContribution)
+                            : "";
+    IRISRT_ASSIGN_OR_RETURN(piece, first(piece));
+    if (piece.empty())
+      return makeStatus(StatusCode::internal, "rank %u: no answer",
+                        group_.ranks[0]);
+    text += piece;
+  }
+  return text;
 }

@@ -42,6 +42,9 @@ public:
   /// them. What other ranks pass is ignored.
   rt::Expected<std::string> first(const std::string &mine);
 
+  /// The same for a text of up to 1 MiB, in several exchanges.
+  rt::Expected<std::string> firstText(const std::string &mine);
+
 private:
   /// Gathers a status, and the bytes of ranks whose status is success. Fails on
   /// all ranks if one of them failed.

@@ -136,7 +136,7 @@ Spec Communicator::Impl::specOf(const Call &call,
   Config config = call.config ? *call.config : Config();
   bool isSelected = isOpen(config);
   if (config.variant.empty())
-    config = completed(config, select(selectionKey(call, tuningKey)).config);
+    config = completed(config, selectFor(selectionKey(call, tuningKey)).config);
   config.staged = config.staged || !tuningKey.onHeap;
   Spec spec =
       makeSpec(call.op, call.dtype, call.reduce, tuningKey.groupSize, config);
@@ -439,24 +439,18 @@ bool Communicator::Impl::onlyEnqueues(const Call &call) const {
   return !tuningKey.ok() || choices.count(keyOf(call, *tuningKey)) > 0;
 }
 
-Expected<double> Communicator::Impl::estimate(const Call &call) const {
-  const char *name = opName(call.op).data();
-  IRISRT_RETURN_IF_ERROR(checkUsable(name));
+/// What is selected for a call without a config; nothing if no rank sends data.
+Expected<std::optional<Selection>>
+Communicator::Impl::selectionOf(const Call &call) const {
+  IRISRT_RETURN_IF_ERROR(checkUsable(opName(call.op).data()));
   const auto size = static_cast<uint32_t>(group.ranks.size());
   IRISRT_ASSIGN_OR_RETURN(
       CheckedCall checked,
       checkCall(call, size, static_cast<uint32_t>(group.index)));
   if (isEmpty(call) || size == 1)
-    return 0.0;
+    return std::optional<Selection>();
   IRISRT_ASSIGN_OR_RETURN(TuningKey tuningKey, tuningKeyOf(call, checked));
-  const TuningKey key = selectionKey(call, tuningKey);
-  const Config chosen = select(key).config;
-  for (const Estimate &each : estimates(key))
-    if (each.config.variant == chosen.variant &&
-        each.config.tile == chosen.tile && each.config.warps == chosen.warps)
-      return each.us;
-  return makeStatus(StatusCode::unavailable, "%s: the cost model has no time",
-                    name);
+  return std::optional<Selection>(selectFor(selectionKey(call, tuningKey)));
 }
 
 Status Communicator::Impl::run(const Call &call) {

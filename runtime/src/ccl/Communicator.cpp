@@ -31,16 +31,18 @@ static Status checkWorkspace(uint64_t bytes) {
                     number.describe().c_str());
 }
 
-Expected<std::unique_ptr<Communicator>>
-Communicator::create(World &world, const CommunicatorOptions &options) {
-  // Take the channel before any check, so that a rank with invalid options
-  // numbers the channels of later communicators as its peers do.
-  const uint32_t channel = world.makeChannel();
-  std::vector<uint32_t> ranks = options.ranks;
-  for (uint32_t rank = 0; options.ranks.empty() && rank < world.numRanks();
-       ++rank)
+static std::vector<uint32_t> allRanks(const World &world) {
+  std::vector<uint32_t> ranks;
+  for (uint32_t rank = 0; rank < world.numRanks(); ++rank)
     ranks.push_back(rank);
-  Expected<Group> group = world.makeGroup(ranks);
+  return ranks;
+}
+
+Expected<std::unique_ptr<Communicator::Impl>>
+Communicator::Impl::open(World &world, const CommunicatorOptions &options,
+                         uint32_t channel) {
+  Expected<Group> group =
+      world.makeGroup(options.ranks.empty() ? allRanks(world) : options.ranks);
   if (!group.ok())
     return group.status().withContext("communicator");
   IRISRT_RETURN_IF_ERROR(checkCostModel(world.deviceKind()));
@@ -51,12 +53,38 @@ Communicator::create(World &world, const CommunicatorOptions &options) {
         "communicator: at most %lld programs; expected at least 0 "
         "(CommunicatorOptions::maxPrograms)",
         static_cast<long long>(options.maxPrograms));
-  auto impl = std::make_unique<Impl>(world, options, group.take(), channel);
+  return std::make_unique<Impl>(world, options, group.take(), channel);
+}
+
+Expected<std::unique_ptr<Communicator>>
+Communicator::create(World &world, const CommunicatorOptions &options) {
+  // Take the channels before any check, so that a rank with invalid options
+  // numbers the channels of later communicators as its peers do.
+  const uint32_t channel = world.makeChannel();
+  const uint32_t tuningChannel = world.makeChannel();
+  const auto tuning =
+      CollectiveTuneRequest::from(options.tuning, world.deviceKind());
+  Expected<std::unique_ptr<Impl>> opened = Impl::open(world, options, channel);
+  std::optional<Agreement> everyone;
+  // A world may have more ranks than a group; then nothing is measured.
+  Expected<Group> all = world.makeGroup(allRanks(world));
+  if (tuning.isCompared(world.deviceKind()) && all.ok()) {
+    everyone.emplace(world, *all, tuningChannel);
+    // An error on one rank is one on all of them, so that none waits.
+    IRISRT_RETURN_IF_ERROR(everyone->succeeded(opened.status()));
+  }
+  IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Impl> impl, std::move(opened));
   Expected<uint64_t> workspace = world.allocate(options.workspaceBytes);
   if (!workspace.ok())
     return workspace.status().withContext("the communicator's workspace");
   impl->workspace = *workspace;
-  return std::unique_ptr<Communicator>(new Communicator(std::move(impl)));
+  std::unique_ptr<Communicator> communicator(new Communicator(std::move(impl)));
+  Status tuned =
+      everyone ? communicator->impl_->tuneWhenCreated(*everyone) : Status();
+  if (tuned.ok())
+    return communicator;
+  communicator->destroy().ignore("the first error is reported");
+  return tuned;
 }
 
 Communicator::Impl::Impl(World &world, const CommunicatorOptions &options,
@@ -64,6 +92,7 @@ Communicator::Impl::Impl(World &world, const CommunicatorOptions &options,
     : world(world), options(options), group(std::move(members)),
       cache(options.cache ? options.cache : KernelCache::shared()),
       checkCalls(options.checkCalls.value_or(Env::get().checkCollectives())),
+      tuning(CollectiveTuneRequest::from(options.tuning, world.deviceKind())),
       agreement(world, group, channel), log(world.rank(), world.numRanks()),
       side(world) {}
 
@@ -359,5 +388,6 @@ Status Communicator::prepare(Op op, DType dtype, ReduceOp reduce,
   IRISRT_RETURN_IF_ERROR(impl_->agreement.succeeded(mine));
   IRISRT_RETURN_IF_ERROR(impl_->agreement.same(
       "what they prepare", describeCall(call, placement, size())));
-  return impl_->prepare(call, placement);
+  IRISRT_RETURN_IF_ERROR(impl_->prepare(call, placement));
+  return impl_->tuneWhenPrepared(call, placement);
 }

@@ -5,6 +5,7 @@
 
 #include "ccl/Agreement.h"
 #include "ccl/CheckCall.h"
+#include "ccl/CollectiveTuner.h"
 #include "ccl/SideStream.h"
 #include "ccl/Spec.h"
 #include "core/Log.h"
@@ -34,6 +35,14 @@ struct Chosen {
   bool usesCopyEngine = false;
 };
 
+/// A selected config, its expected time in microseconds, and where it comes
+/// from, as Communicator::explain() returns it.
+struct Selection {
+  Config config;
+  double us = 0;
+  std::string text;
+};
+
 /// The properties of a call that select the kernel.
 struct ChoiceKey {
   TuningKey tuningKey;
@@ -52,6 +61,9 @@ struct ChoiceHash {
 struct Communicator::Impl {
   Impl(rt::World &world, const CommunicatorOptions &options, rt::Group members,
        uint32_t channel);
+
+  static rt::Expected<std::unique_ptr<Impl>>
+  open(rt::World &world, const CommunicatorOptions &options, uint32_t channel);
 
   rt::Status checkUsable(const char *what) const;
   KernelRequest requestOf(const Spec &spec) const;
@@ -79,7 +91,13 @@ struct Communicator::Impl {
                                       const CheckedCall &checked) const;
   TuningKey selectionKey(const Call &call, const TuningKey &tuningKey) const;
   Spec specOf(const Call &call, const TuningKey &tuningKey) const;
-  rt::Expected<double> estimate(const Call &call) const;
+
+  struct Tuner;
+  rt::Status tuneWhenCreated(Agreement everyone);
+  rt::Status tuneWhenPrepared(const Call &call, Placement placement);
+  const TunedCollective *findTuned(Op op, bool onHeap) const;
+  Selection selectFor(const TuningKey &tuningKey) const;
+  rt::Expected<std::optional<Selection>> selectionOf(const Call &call) const;
   rt::Expected<Chosen> choose(const Call &call, const CheckedCall &checked);
   rt::Expected<Chosen> findKernel(const Call &call, const CheckedCall &checked,
                                   const TuningKey &tuningKey);
@@ -97,6 +115,7 @@ struct Communicator::Impl {
   const rt::Group group;
   const std::shared_ptr<KernelCache> cache;
   const bool checkCalls;
+  const CollectiveTuneRequest tuning;
   Agreement agreement;
   const rt::Log log;
   uint64_t workspace = 0;
@@ -106,6 +125,11 @@ struct Communicator::Impl {
   /// Earlier choices, so that a repeated call costs one lookup. Empty if the
   /// ranks compare their calls.
   std::unordered_map<ChoiceKey, Chosen, ChoiceHash> choices;
+  /// Operations that were to be measured, and whether prepare() may measure.
+  std::vector<TunedCollective> tuned;
+  bool mayTune = false;
+  /// Why nothing is measured at all, if tuning is not off.
+  std::string whyNotTuned;
 };
 
 } // namespace iris::ccl

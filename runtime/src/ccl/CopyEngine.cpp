@@ -196,6 +196,8 @@ Status CopyEngine::open(const std::shared_ptr<KernelCache> &cache,
                         Agreement &agreement) {
   CommunicatorOptions options;
   options.cache = cache;
+  // Its calls have a config.
+  options.tuning.level = TuneLevel::off;
   IRISRT_ASSIGN_OR_RETURN(communicator_, Communicator::create(world_, options));
   IRISRT_RETURN_IF_ERROR(communicator_->prepare(Op::barrier));
   return agreement.succeeded(side_.open());

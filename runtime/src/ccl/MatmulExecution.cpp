@@ -121,6 +121,8 @@ Status MatmulExecution::prepareCommunication() {
     return Status::success();
   CommunicatorOptions options;
   options.cache = site_.cache;
+  // Its calls have a config.
+  options.tuning.level = TuneLevel::off;
   IRISRT_ASSIGN_OR_RETURN(communicator_,
                           Communicator::create(site_.world, options));
   // The kernels of the all-gather, which runs in place, support that.

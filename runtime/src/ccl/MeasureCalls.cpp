@@ -254,9 +254,11 @@ Status Measurement::takeMedians() {
 Expected<MeasuredTimes> Measurement::run() {
   IRISRT_RETURN_IF_ERROR(agreement.succeeded(open()));
   IRISRT_RETURN_IF_ERROR(tryAll());
+  times.trialUs = times.us;
   if (times.tried == 0)
     return times;
   IRISRT_RETURN_IF_ERROR(trySlowAgain());
+  times.trialUs = times.us;
   IRISRT_ASSIGN_OR_RETURN(std::vector<double> admitted,
                           agreement.greatest(admit()));
   times.spentMs = admitted[0];

@@ -65,6 +65,9 @@ struct MeasuredTimes {
   /// The time of each call on the slowest rank; infinite if it was not measured
   /// or is much slower than the best one.
   std::vector<double> us;
+  /// The same of the trials, of a few calls each; infinite only for calls that
+  /// were not tried.
+  std::vector<double> trialUs;
   /// Calls that were tried, samples of each that was not dropped, and
   /// milliseconds that everything took.
   size_t tried = 0;

@@ -19,13 +19,29 @@ bool Communicator::onlyEnqueues(const Call &call) const {
   return !findCollective(call.op) || impl_->onlyEnqueues(call);
 }
 
-Expected<double> Communicator::estimate(const Call &call) const {
+/// A call whose kernel is selected by its length.
+static Status checkSelected(const char *what, const Call &call) {
   if (!findCollective(call.op) || getCollective(call.op).hasCounts() ||
       !getCollective(call.op).hasBuffers() || call.config)
-    return Status(StatusCode::invalidArgument,
-                  "estimate: expected an operation that has buffers and no "
-                  "counts, without a config");
-  return impl_->estimate(call);
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s: expected an operation that has buffers and no "
+                      "counts, without a config",
+                      what);
+  return Status::success();
+}
+
+Expected<double> Communicator::estimate(const Call &call) const {
+  IRISRT_RETURN_IF_ERROR(checkSelected("estimate", call));
+  IRISRT_ASSIGN_OR_RETURN(std::optional<Selection> selection,
+                          impl_->selectionOf(call));
+  return selection ? selection->us : 0;
+}
+
+Expected<std::string> Communicator::explain(const Call &call) const {
+  IRISRT_RETURN_IF_ERROR(checkSelected("explain", call));
+  IRISRT_ASSIGN_OR_RETURN(std::optional<Selection> selection,
+                          impl_->selectionOf(call));
+  return selection ? selection->text : "model: no rank sends data";
 }
 
 Status Communicator::allGather(const void *in, void *out, size_t count,

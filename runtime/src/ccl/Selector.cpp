@@ -3,6 +3,7 @@
 #include "iris/ccl/Selector.h"
 
 #include "ccl/CostModel.h"
+#include "ccl/KernelEstimates.h"
 #include "ccl/Spec.h"
 #include "core/Log.h"
 
@@ -98,17 +99,26 @@ static Estimate bestOf(const DeviceModel &device, const KernelModel &kernel,
   return best;
 }
 
-std::vector<Estimate> iris::ccl::estimates(const TuningKey &tuningKey) {
+std::vector<KernelEstimate>
+iris::ccl::kernelEstimates(const TuningKey &tuningKey) {
   const DeviceModel &device = deviceModelOf(tuningKey);
-  std::vector<Estimate> all;
+  std::vector<KernelEstimate> all;
   for (const auto &[kernel, config] :
        eligibleKernels(device, tuningKey.op, tuningKey.dtype, tuningKey.onHeap))
     if (tuningKey.bytes <= roomOf(kernel.variant, tuningKey))
-      all.push_back(bestOf(device, kernel, config, tuningKey));
+      all.push_back({kernel, bestOf(device, kernel, config, tuningKey)});
   // A stable sort, so that all ranks select the same of two equal estimates.
-  std::stable_sort(
-      all.begin(), all.end(),
-      [](const Estimate &a, const Estimate &b) { return a.us < b.us; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const KernelEstimate &a, const KernelEstimate &b) {
+                     return a.estimate.us < b.estimate.us;
+                   });
+  return all;
+}
+
+std::vector<Estimate> iris::ccl::estimates(const TuningKey &tuningKey) {
+  std::vector<Estimate> all;
+  for (KernelEstimate &each : kernelEstimates(tuningKey))
+    all.push_back(std::move(each.estimate));
   return all;
 }
 

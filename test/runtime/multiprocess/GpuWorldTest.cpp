@@ -6,9 +6,11 @@
 // libcuda.so.1 and libamdhip64.so are the fake; without it, the tests are
 // skipped.
 #include "ccl/MeasureCalls.h"
+#include "iris/ccl/Communicator.h"
 #include "iris/ccl/Matmul.h"
 #include "support/Ranks.h"
 #include "support/TestKernels.h"
+#include "support/ccl/CacheFolder.h"
 #include "support/fake_gpu/FakeGpu.h"
 
 #include <gtest/gtest.h>
@@ -169,6 +171,78 @@ TEST_P(GpuWorlds, MeasureCalls) {
     RANK_ASSIGN(uint64_t free, world->freeDeviceBytes());
     RANK_CHECK(free != 0 && world->deviceAttributes().driverVersion != 0);
     RANK_CHECK(!world->deviceAttributes().link.empty());
+    RANK_TRY(world->destroy());
+    return "";
+  });
+  EXPECT_EQ(failures(ends), "");
+}
+
+/// A GPU without a cost model: the first communicator finds no compiled kernels
+/// and compiles none, prepare() measures what it has loaded, and later
+/// communicators know it.
+TEST_P(GpuWorlds, MeasureCollectives) {
+  if (GetParam().numRanks != 2)
+    GTEST_SKIP() << "two ranks tell";
+  CacheFolder folder;
+  auto ends = run([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, createWorld(launch));
+    RANK_ASSIGN(uint64_t in, world->allocate(1 << 20));
+    RANK_ASSIGN(uint64_t out, world->allocate(1 << 20));
+    iris::ccl::Call call;
+    call.op = iris::ccl::Op::allReduce;
+    call.in = reinterpret_cast<void *>(in);
+    call.out = reinterpret_cast<void *>(out);
+    call.count = 1024;
+    call.dtype = iris::ccl::DType::i32;
+    iris::ccl::CommunicatorOptions options;
+    options.cache = std::make_shared<iris::ccl::KernelCache>(folder.options());
+    auto startsWith = [](const std::string &text, const char *start) {
+      return text.rfind(start, 0) == 0;
+    };
+    auto has = [](const std::string &text, const char *part) {
+      return text.find(part) != std::string::npos;
+    };
+    auto destroy = [&](iris::ccl::Communicator &comm) -> Status {
+      IRISRT_RETURN_IF_ERROR(world->sync());
+      IRISRT_RETURN_IF_ERROR(comm.destroy());
+      return world->sync();
+    };
+    // By default, CUDA measures and HIP does not.
+    RANK_ASSIGN(auto comm, iris::ccl::Communicator::create(*world, options));
+    RANK_ASSIGN(std::string text, comm->explain(call));
+    if (!startsWith(text, "model: ") || !has(text, "no cost model for 'Fake"))
+      return text;
+    const bool isCuda = GetParam().kind == DeviceKind::cuda;
+    RANK_CHECK(isCuda == has(text,
+                             "not measured: fewer than two of its kernels "
+                             "are compiled"));
+    RANK_TRY(destroy(*comm));
+    RANK_CHECK(folder.compilations() == 0);
+    // The stand-in kernels add integers.
+    options.tuning.level = TuneLevel::quick;
+    options.tuning.limitMs = 1e6;
+    RANK_ASSIGN(comm, iris::ccl::Communicator::create(*world, options));
+    RANK_TRY(comm->prepare(iris::ccl::Op::allReduce, iris::ccl::DType::i32));
+    RANK_ASSIGN(text, comm->explain(call));
+    if (!startsWith(text, "measured: ") || !has(text, "the next one takes "))
+      return text;
+    std::vector<int32_t> values(1024, static_cast<int32_t>(launch.rank + 1));
+    RANK_TRY(world->writeNow(in, values.data(), values.size() * 4));
+    RANK_TRY(world->sync());
+    RANK_TRY(comm->run(call));
+    RANK_TRY(world->readNow(values.data(), out, values.size() * 4));
+    for (int32_t value : values)
+      RANK_CHECK(value == 3);
+    RANK_TRY(destroy(*comm));
+    const size_t compilations = folder.compilations();
+    RANK_CHECK(compilations > 1);
+    RANK_TRY(world->barrier());
+    RANK_ASSIGN(comm, iris::ccl::Communicator::create(*world, options));
+    RANK_ASSIGN(text, comm->explain(call));
+    if (!startsWith(text, "table: "))
+      return text;
+    RANK_CHECK(folder.compilations() == compilations);
+    RANK_TRY(destroy(*comm));
     RANK_TRY(world->destroy());
     return "";
   });

@@ -7,20 +7,12 @@
 #include "iris/rt/Kernel.h"
 #include "iris/rt/Package.h"
 #include "support/PackageWriter.h"
+#include "support/ReadFile.h"
 
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 namespace iris::rt::test {
-
-inline std::string readFile(const std::string &path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream bytes;
-  bytes << stream.rdbuf();
-  return bytes.str();
-}
 
 /// Metadata of one kernel of TestKernels.cpp.
 inline std::string kernelMetadata(const std::string &name, bool coresident,

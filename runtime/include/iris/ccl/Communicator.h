@@ -79,6 +79,24 @@
 
 namespace iris::ccl {
 
+class TuningClock;
+
+/// How kernels are selected where a call leaves that open: by times that are
+/// measured on the device (docs/guides/tuning.md), or by the cost model. The
+/// same on all ranks.
+struct CollectiveTuning {
+  /// How much is measured; default: IRIS_TUNE, else `quick` on CUDA and `off`
+  /// elsewhere. `quick` measures only on a GPU that has no cost model of its
+  /// own, and only kernels that are compiled already; `full` compiles them.
+  std::optional<rt::TuneLevel> level;
+  /// The maximum time of all measurements of a create() or prepare() in
+  /// milliseconds, with the loading of kernels but without compilation; 0: 300
+  /// for `quick`, 5000 for `full`.
+  double limitMs = 0;
+  /// Replaces the clock; for tests.
+  std::shared_ptr<TuningClock> clock;
+};
+
 /// Options of Communicator::create.
 struct CommunicatorOptions {
   /// World ranks of the group, at most 8, in any order; the rank with index i
@@ -95,6 +113,8 @@ struct CommunicatorOptions {
   std::shared_ptr<KernelCache> cache;
   /// Whether the ranks compare every call; default: IRIS_CHECK_COLLECTIVES.
   std::optional<bool> checkCalls;
+  /// How kernels are selected.
+  CollectiveTuning tuning;
   /// Replaces a request, an .mlir module with one `iris.collective`, before its
   /// compilation. For tests that substitute the generated kernels.
   std::function<std::string(const std::string &request)> rewrite;
@@ -155,7 +175,9 @@ struct Call {
 class Communicator {
 public:
   /// Collective over the world: all its ranks pass the same options, also ranks
-  /// outside the group, which get a communicator whose operations fail.
+  /// outside the group, which get a communicator whose operations fail. A
+  /// measurement (CommunicatorOptions::tuning) waits for the work of all
+  /// streams.
   /// \param world the world, which must outlive the communicator
   /// \param options the options, the same on all ranks
   /// \return the communicator
@@ -196,6 +218,8 @@ public:
   ///  * with Placement::anywhere, also the staged form of each kernel.
   /// `dtype` and `reduce` matter only for operations that reduce.  Collective
   /// over the group: an error on one rank is returned on all of them.
+  /// Without a variant, the kernels may be measured (CommunicatorOptions::
+  /// tuning) if the group is the whole world; that waits for all streams.
   /// \param op the operation
   /// \param placement where the buffers of the calls are
   rt::Status prepare(Op op, DType dtype = DType::i8,
@@ -220,6 +244,16 @@ public:
   ///   arguments, or there is a config
   /// \retval unavailable the model has no time
   rt::Expected<double> estimate(const Call &call) const;
+  /// Explains which kernel run() selects for a call, and why.
+  /// \param call an operation that has buffers and no counts, without a config
+  /// \return where the choice comes from, the config and the reason, in one
+  ///   line: "measured: " by times that were measured by this communicator,
+  ///   "table: " by those of an earlier one on this machine, "model: " by the
+  ///   cost model, with the source of its constants and, if something should
+  ///   have been measured, why it was not
+  /// \retval invalidArgument it is another operation, run() would refuse the
+  ///   arguments, or there is a config
+  rt::Expected<std::string> explain(const Call &call) const;
 
   /// out[size * count] gets all ranks' in[count], ordered by index.
   /// In place: in == out + index * count elements.

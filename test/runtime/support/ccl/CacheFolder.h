@@ -5,26 +5,19 @@
 #define IRIS_TEST_RUNTIME_SUPPORT_CCL_CACHEFOLDER_H
 
 #include "iris/ccl/KernelCache.h"
+#include "support/ReadFile.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
 namespace iris::rt::test {
-
-inline std::string readFile(const std::string &path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream bytes;
-  bytes << stream.rdbuf();
-  return bytes.str();
-}
 
 /// Removed in the destructor, together with the log of compilations.
 class CacheFolder {

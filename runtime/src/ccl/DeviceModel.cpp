@@ -11,6 +11,7 @@
 #include "package/JsonReader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -298,6 +299,91 @@ Expected<DeviceModel> iris::ccl::parseDeviceModel(const std::string &text,
 }
 
 //===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// Numbers without a fraction are written as integers.
+static OrderedJson numberJson(double value) {
+  constexpr double mostExact = 9007199254740992; // 2^53
+  if (value == std::floor(value) && value < mostExact)
+    return static_cast<int64_t>(value);
+  return value;
+}
+
+template <typename ModelT, size_t count>
+static void addNumbers(OrderedJson &json, const ModelT &model,
+                       const NumberField<ModelT> (&fields)[count]) {
+  for (const NumberField<ModelT> &field : fields)
+    json[field.key] = numberJson(model.*field.value);
+}
+
+static OrderedJson linksJson(const LinkModel &links) {
+  OrderedJson json;
+  json["source"] = links.source;
+  addNumbers(json, links, linkNumbers);
+  json["peerBytesPerUs"] = std::isfinite(links.peerBytesPerUs)
+                               ? numberJson(links.peerBytesPerUs)
+                               : OrderedJson();
+  json["warpSize"] = links.warpSize;
+  json["programs"] = links.programs;
+  return json;
+}
+
+static OrderedJson processorJson(const ProcessorModel &processor) {
+  OrderedJson json;
+  json["source"] = processor.source;
+  json["processors"] = processor.processors;
+  addNumbers(json, processor, processorNumbers);
+  json["copiesUseProcessors"] = processor.copiesUseProcessors;
+  json["xcds"] = processor.xcds;
+  json["tiles"] = OrderedJson::array();
+  for (const TileShape &tile : processor.tiles)
+    json["tiles"].push_back({{"m", tile.m},
+                             {"n", tile.n},
+                             {"kBytes", tile.kBytes},
+                             {"warps", tile.warps}});
+  json["commPrograms"] = processor.commPrograms;
+  json["kPerFlag"] = processor.kPerFlag;
+  json["copyGroups"] = processor.copyGroups;
+  return json;
+}
+
+static std::string kernelLines(const std::vector<FittedKernelModel> &kernels) {
+  std::string text;
+  for (const FittedKernelModel &each : kernels) {
+    OrderedJson json;
+    json["op"] = std::string(opName(each.kernel.op));
+    json["variant"] = each.kernel.variant;
+    json["tileBytes"] = each.kernel.tileBytes;
+    json["warps"] = each.kernel.warps;
+    addNumbers(json, each.kernel, kernelNumbers);
+    json["overlaps"] = each.kernel.overlaps;
+    json["fit"] = each.fit;
+    text += (text.empty() ? "\n    " : ",\n    ") + json.dump();
+  }
+  return "[" + text + (text.empty() ? "]" : "\n  ]");
+}
+
+std::string FittedModel::text() const {
+  OrderedJson json;
+  json["license"] = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception";
+  json["name"] = model.name;
+  json["device"] = std::string(deviceKindName(model.kind));
+  json["targets"] = model.targets;
+  json["gpu"] = model.gpu;
+  json["links"] = linksJson(model.links);
+  json["processor"] = processorJson(model.processor);
+  std::string text =
+      json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
+  text.resize(text.size() - 2); // "\n}"
+  // A line for each kernel, so that changes can be read.
+  return text + ",\n  \"kernels\": " + kernelLines(kernels) +
+         ",\n  \"stagedKernels\": " + kernelLines(stagedKernels) + "\n}\n";
+}
+
+//===----------------------------------------------------------------------===//
 // Models
 //===----------------------------------------------------------------------===//
 
@@ -433,7 +519,7 @@ static DeviceModel modelFromAttributes(const DeviceModel &reference,
   std::string source = formatString(
       "no cost model for '%s' (%s): modelled from its attributes, %lld "
       "processors at %.0f MHz and %.0f GB/s of memory, with the efficiencies, "
-      "%s of %s; measure and set IRIS_COST_MODEL, or tune (iris-bench --tune)",
+      "%s of %s; measure and set IRIS_COST_MODEL (iris-bench --calibrate)",
       attributes.name.c_str(), attributes.target.c_str(),
       static_cast<long long>(processor.processors), processor.clockMHz,
       processor.memoryPeakBytesPerUs / 1000,

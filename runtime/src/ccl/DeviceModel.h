@@ -151,6 +151,22 @@ struct DeviceModel {
   std::vector<KernelModel> kernels, stagedKernels;
 };
 
+/// A kernel with a text for people: how its constants were found.
+struct FittedKernelModel {
+  KernelModel kernel = {};
+  std::string fit;
+};
+
+/// A model whose kernels were fitted.
+struct FittedModel {
+  /// The kernels of the model itself are not used.
+  DeviceModel model;
+  std::vector<FittedKernelModel> kernels, stagedKernels;
+
+  /// The file, which parseDeviceModel() reads.
+  std::string text() const;
+};
+
 /// Reads a model; `name` is for messages. Unknown and missing keys are errors.
 rt::Expected<DeviceModel> parseDeviceModel(const std::string &text,
                                            const std::string &name);

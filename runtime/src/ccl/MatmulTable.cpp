@@ -19,11 +19,6 @@
 #include "iris/rt/Env.h"
 #include "package/JsonReader.h"
 
-#include <cerrno>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 using namespace iris::ccl;
 using namespace iris::rt;
 using Json = nlohmann::ordered_json;
@@ -250,21 +245,7 @@ Expected<MatmulTable> MatmulTable::read(const std::string &path) {
 }
 
 Status MatmulTable::write(const std::string &path) const {
-  std::string temporary = formatString("%s.%d.part", path.c_str(), ::getpid());
-  UniqueFd fd(::open(temporary.c_str(),
-                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                     0600));
-  if (!fd.valid())
-    return makeErrnoStatus(StatusCode::invalidArgument, errno,
-                           "cannot write '%s'", temporary.c_str());
-  Status status = writeAll(fd.get(), text(), temporary);
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
-    status = makeErrnoStatus(StatusCode::invalidArgument, errno,
-                             "cannot rename '%s' to '%s'", temporary.c_str(),
-                             path.c_str());
-  if (!status.ok())
-    ::unlink(temporary.c_str());
-  return status;
+  return replaceOwnFile(path, text());
 }
 
 const MatmulTable &MatmulTable::builtIn() {

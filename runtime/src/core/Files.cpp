@@ -3,6 +3,7 @@
 #include "core/Files.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -182,4 +183,23 @@ std::vector<std::string> iris::rt::listDirectory(int fd) {
     names.push_back(entry->d_name);
   ::closedir(dir);
   return names;
+}
+
+Status iris::rt::replaceOwnFile(const std::string &path,
+                                const std::string &bytes) {
+  std::string temporary = formatString("%s.%d.part", path.c_str(), ::getpid());
+  UniqueFd fd(::open(temporary.c_str(),
+                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                     0600));
+  if (!fd.valid())
+    return makeErrnoStatus(StatusCode::invalidArgument, errno,
+                           "cannot write '%s'", temporary.c_str());
+  Status status = writeAll(fd.get(), bytes, temporary);
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = makeErrnoStatus(StatusCode::invalidArgument, errno,
+                             "cannot rename '%s' to '%s'", temporary.c_str(),
+                             path.c_str());
+  if (!status.ok())
+    ::unlink(temporary.c_str());
+  return status;
 }

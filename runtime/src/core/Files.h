@@ -27,6 +27,10 @@ Expected<std::string> readRegularFile(int fd, const std::string &name,
 Expected<std::string> readOwnFile(const std::string &path, const char *what,
                                   uint64_t most);
 
+/// Replaces a file, or creates it, with mode 0600: the new contents appear by
+/// rename.
+Status replaceOwnFile(const std::string &path, const std::string &bytes);
+
 /// Writes all bytes to a descriptor; `name` is for messages.
 Status writeAll(int fd, std::string_view bytes, const std::string &name);
 

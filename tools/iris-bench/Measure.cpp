@@ -2,6 +2,8 @@
 //===- Measure.cpp - Measurements of one rank -----------------------------===//
 #include "Measure.h"
 
+#include "Calibrate.h"
+
 #include "Data.h"
 
 #include "iris/ccl/KernelCache.h"
@@ -111,6 +113,14 @@ static std::vector<ccl::Config> configsFor(const Options &options, Op op,
 
 std::vector<Case> iris::bench::casesOf(const Options &options) {
   std::vector<Case> cases;
+  if (!options.calibratePath.empty()) {
+    for (const ccl::CalibrationCall &call : calibrationCallsOf(options))
+      cases.push_back({call.op, call.dtype,
+                       call.bytes / ccl::dtypeBytes(call.dtype),
+                       options.modes.front(), call.config, false,
+                       ccl::ReduceOp::sum, false, /*mayBeImpossible=*/true});
+    return cases;
+  }
   for (const Options &part : options.plan)
     for (Case &each : casesOf(part))
       cases.push_back(std::move(each));

@@ -336,6 +336,13 @@ static void addRun(CommandLine &line, Options &options) {
   line.flag({"--resume"}, options.resume,
             "skip problems that are in the table");
 
+  line.section("calibration (docs/guides/tuning.md)");
+  line.option(
+      "--calibrate", "FILE", fileName(options.calibratePath),
+      "measure the kernels of the collectives (default: all) with every "
+      "tile, warps and programs that may be good, and write the cost "
+      "model of this device for IRIS_COST_MODEL");
+
   line.section("where and how");
   line.option("-n", "N", number(options.numRanks, 1, IRISRT_MAX_GROUP),
               "ranks");
@@ -434,6 +441,30 @@ readPlan(const std::string &path, const CommandLine &all, const Options &base) {
   return plan;
 }
 
+/// Checks what --calibrate is combined with. Without --ops, it measures all.
+static Status completeCalibration(Options &options, int argc, char **argv) {
+  if (!options.matmuls.empty() || options.tune != 0 || !options.plan.empty() ||
+      !options.variants.empty() || options.explain || options.inPlace ||
+      options.staged)
+    return invalid("--calibrate measures every kernel of collectives, staged "
+                   "or not; expected it without matmuls, --tune, --plan, "
+                   "--variants, --explain, --in-place and --staged");
+  if (options.dtypes.size() != 1 || options.reduce != ccl::ReduceOp::sum)
+    return invalid("--calibrate measures sums of one type; expected one of "
+                   "--dtypes");
+  if (options.numRanks == 1)
+    return invalid("--calibrate measures links; expected -n of at least 2");
+  const bool isNamed = std::any_of(argv + 1, argv + argc, [](const char *arg) {
+    return std::string(arg).rfind("--ops", 0) == 0;
+  });
+  if (isNamed)
+    return {};
+  options.ops.clear();
+  for (int32_t i = 0; ccl::plan::findCollective(i); ++i)
+    options.ops.push_back(static_cast<ccl::Op>(i));
+  return {};
+}
+
 Expected<Options> iris::bench::parseOptions(int argc, char **argv) {
   Options options;
   for (uint64_t size = 1 << 10; size <= 16 << 20; size *= 4)
@@ -456,6 +487,8 @@ Expected<Options> iris::bench::parseOptions(int argc, char **argv) {
   for (Options &part : options.plan)
     if (part.shapes.empty())
       part.shapes = options.shapes;
+  if (!options.calibratePath.empty())
+    IRISRT_RETURN_IF_ERROR(completeCalibration(options, argc, argv));
   if (options.nccl && (options.requestsPath.empty() || options.target.empty()))
     return rt::makeStatus(StatusCode::invalidArgument,
                           "--nccl writes requests for a target; expected "

@@ -63,6 +63,8 @@ struct Options {
   bool resume = false;
   /// The table for the best configs.
   std::string tablePath;
+  /// The file for a cost model of the device; empty: no calibration.
+  std::string calibratePath;
   /// Calls per sample, samples, and samples that are not counted.
   uint32_t calls = 20, samples = 15, warmups = 3;
   uint64_t heapBytes = 0;

@@ -86,11 +86,16 @@ static rt::Status measure(const Options &options) {
     IRISRT_ASSIGN_OR_RETURN(report, Report::open(options));
     report->begin(measurement->world(), cases.size(), matmuls.size());
   }
+  std::vector<ccl::CalibrationCall> calibrations;
   rt::Status worst = measureAll(
       cases, *measurement, report.get(),
       [&](const Case &each) { return measurement->run(each); },
-      [](const Case &, const Timing &) {});
+      [&](const Case &each, const Timing &timing) {
+        calibrations.push_back(calibrated(each, timing));
+      });
   IRISRT_RETURN_IF_ERROR(measurement->world().failure());
+  if (!options.calibratePath.empty() && report && worst.ok())
+    worst = writeCalibration(options, calibrations);
   MatmulRun run(*measurement);
   std::optional<Tuning> tuning;
   rt::Status tuned;

@@ -23,6 +23,41 @@ def IrisCheckFlagsPass : Pass<"iris-check-flags", "::mlir::ModuleOp"> {
   }];
 }
 
+def IrisCheckSyncPass : Pass<"iris-check-sync", "::mlir::ModuleOp"> {
+  let summary = "Warn of errors in the synchronization of ranks";
+  let description = [{
+    Executes the programs of small worlds (2, 3, 4 and 8 ranks) as far as
+    scalars, control flow and addresses are known without the contents of
+    memory, and warns of what is wrong in all of them:
+
+    * a wait whose flag no signal satisfies;
+    * a barrier that not all ranks execute;
+    * a scope that leaves out the rank that writes, or reads, the flag;
+    * a relaxed signal or wait between a store and the read of it;
+    * a read of what a peer stores, before the wait that guards it;
+    * a signal before a store that it announces;
+    * a wait that an earlier signal of the same epoch satisfies;
+    * any other store that nothing orders with a read on another rank.
+
+    Each warning is backed by an execution that the memory model allows. Where a
+    program depends on the contents of memory, or uses packets, the checks stop;
+    a remark says where. Changes nothing.
+
+    Example, a warning:
+
+    ```mlir
+    iris.signal set %ctx, %epoch, %flags[%c0] to %next : i32, memref<?xi32, #iris.symmetric>
+    %v = tile.load %data[%c0] : memref<?xi32, #iris.symmetric> -> tensor<64xi32>
+    %seen = iris.wait %ctx, %flags[%c0] ge %epoch : i32, memref<?xi32, #iris.symmetric>
+    ```
+  }];
+  let options = [
+    Option<"maxOps", "max-ops", "uint64_t", "100000",
+           "How many ops of each rank to execute; what comes after them is not "
+           "checked">
+  ];
+}
+
 def IrisInlineFunctionsPass
     : Pass<"iris-inline-functions", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Inline the functions that kernels call";

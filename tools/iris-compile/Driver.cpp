@@ -6,6 +6,7 @@
 #include "iris/Dialect/Iris/IR/IrisMatmul.h"
 #include "iris/Dialect/Iris/IR/LaunchedKernel.h"
 #include "iris/Dialect/Iris/Transforms/KernelLanguage.h"
+#include "iris/Dialect/Iris/Transforms/Passes.h"
 #include "iris/Pipelines/Pipelines.h"
 #include "iris/Target/Metadata.h"
 #include "iris/Target/Package.h"
@@ -28,6 +29,9 @@ public:
 
   /// Rejects a source that has nothing to compile for the requested output.
   LogicalResult check();
+
+  /// Warns of errors in the source that a compiler need not refuse.
+  LogicalResult warn(TimingScope &timing);
 
   /// Lowers the kernels for one target and translation, and emits them.
   LogicalResult compileKernels(const TargetSpec &target, StringRef translation,
@@ -102,6 +106,17 @@ LogicalResult Compilation::check() {
     return source.emitError("nothing to compile; expected a 'gpu.module' or a "
                             "'func.func @main'");
   return success();
+}
+
+LogicalResult Compilation::warn(TimingScope &timing) {
+  if (!options.checkSync)
+    return success();
+  TimingScope scope = timing.nest("checks of synchronization");
+  // Once, on the source, and not for each target.
+  PassManager passes(source.getContext(), ModuleOp::getOperationName());
+  passes.enableVerifier(options.verifyStages);
+  passes.addPass(createIrisCheckSyncPass());
+  return passes.run(source);
 }
 
 LogicalResult Compilation::lower(ModuleOp module, const TargetSpec &target,
@@ -243,7 +258,7 @@ FailureOr<std::string> mlir::iris::compile(ModuleOp source,
                                            const DriverOptions &options,
                                            TimingScope &timing) {
   Compilation compilation(source, options);
-  if (failed(compilation.check()))
+  if (failed(compilation.check()) || failed(compilation.warn(timing)))
     return failure();
   for (const TargetSpec &target : options.targets) {
     for (const std::string &translation : options.translations) {

@@ -36,6 +36,8 @@ struct DriverOptions {
   bool allowNonportable = false;
   /// Check remote and synchronizing accesses at run time; host only.
   bool debug = false;
+  /// Warn of errors in the synchronization of ranks (iris-check-sync).
+  bool checkSync = true;
   /// Check the post-conditions of the pipeline's stages.
   bool verifyStages = false;
   /// Guards against defects of MLIR and LLVM that are off.

@@ -113,6 +113,17 @@ static cl::opt<bool> debugChecks(
              "(iris-run --debug)"),
     cl::init(false), cl::cat(category));
 
+static cl::opt<bool>
+    warningsAreErrors("Werror",
+                      cl::desc("Treat warnings as errors: nothing is written"),
+                      cl::init(false), cl::cat(category));
+
+static cl::opt<bool> noSyncWarnings(
+    "Wno-sync",
+    cl::desc("Do not warn of errors in the synchronization of ranks "
+             "(iris-opt --iris-check-sync)"),
+    cl::init(false), cl::cat(category));
+
 static cl::opt<bool> verifyStages(
     "verify-stages",
     cl::desc("Check after each stage of the pipeline what it promises (see "
@@ -308,6 +319,7 @@ struct Invocation {
   std::string output;
   bool remarks = false;
   bool time = false;
+  bool warningsAreErrors = false;
   bool split = false;
   /// Processes of `split`.
   unsigned jobs = 1;
@@ -321,6 +333,7 @@ static llvm::Error readFlags(Invocation &invocation) {
   invocation.output = outputPath;
   invocation.remarks = printRemarks;
   invocation.time = printTime;
+  invocation.warningsAreErrors = warningsAreErrors;
   DriverOptions &options = invocation.driver;
   llvm::Expected<SmallVector<TargetSpec, 4>> targets =
       parseTargetList(targetNames);
@@ -331,6 +344,7 @@ static llvm::Error readFlags(Invocation &invocation) {
   options.trace = trace;
   options.allowNonportable = allowNonportable;
   options.debug = debugChecks;
+  options.checkSync = !noSyncWarnings;
   options.verifyStages = verifyStages;
   for (Guard guard : disabledGuards) {
     options.disabledGuards.push_back(guard);
@@ -459,6 +473,14 @@ static std::string findName(ModuleOp module) {
   return name;
 }
 
+/// Reports a warning as an error, with its notes.
+static void reportAsError(Diagnostic &warning) {
+  InFlightDiagnostic error = emitError(warning.getLocation());
+  error << warning.str();
+  for (const Diagnostic &note : warning.getNotes())
+    error.attachNote(note.getLocation()) << note.str();
+}
+
 /// Parses and compiles.
 static FailureOr<Compiled>
 compileBuffer(std::unique_ptr<llvm::MemoryBuffer> input,
@@ -482,6 +504,15 @@ compileBuffer(std::unique_ptr<llvm::MemoryBuffer> input,
   context.printOpOnDiagnostic(false);
   EscapedErrors errors;
   SourceMgrDiagnosticHandler diagnostics(sources, &context, errors);
+  bool hasWarnings = false;
+  ScopedDiagnosticHandler warnings(&context, [&](Diagnostic &diagnostic) {
+    if (!invocation.warningsAreErrors ||
+        diagnostic.getSeverity() != DiagnosticSeverity::Warning)
+      return failure();
+    hasWarnings = true;
+    reportAsError(diagnostic);
+    return success();
+  });
   if (invocation.remarks && failed(enableRemarks(context)))
     return failure();
 
@@ -499,7 +530,7 @@ compileBuffer(std::unique_ptr<llvm::MemoryBuffer> input,
 
   std::string name = findName(*module);
   FailureOr<std::string> output = compile(*module, options, timing);
-  if (failed(output))
+  if (failed(output) || hasWarnings)
     return failure();
   return Compiled{std::move(name), std::move(*output)};
 }

@@ -3,6 +3,7 @@
 whether `iris-run --check` finds them.
 
     mutate.py PROGRAM.mlir... [-n RANKS] [--schedules=N] [--exhaust] [--every=K]
+    mutate.py --static ...    look for a warning of `iris-check-sync`
     mutate.py --library ...   in place of programs, those of library.py
 
 PROGRAMs have their kernels expanded (`iris-compile --until=expand`). Prints a
@@ -10,7 +11,7 @@ table of faults that were found and that were not; --every=K tries every K-th
 one. A fault that is not found may be none: another op may order the same
 accesses. --exhaust executes such a program in all orders, up to equivalence: if
 it is right in all of them, the fault is harmless, with these ranks, programs
-and calls.
+and calls. --static executes nothing, and does not know what is reached.
 """
 import argparse
 import collections
@@ -168,7 +169,19 @@ def lines_of(text):
     return lines
 
 
+def static_outcome(text):
+    done = subprocess.run(["iris-opt", "--iris-check-sync", "-o", "/dev/null", "-"],
+                          input=text, capture_output=True, text=True, check=False)
+    if "warning: " in done.stderr:
+        return "warning"
+    if "expected sys" in done.stderr:
+        return "verifier"
+    return "not found" if done.returncode == 0 else "invalid: " + done.stderr
+
+
 def outcome(lines, how, args):
+    if args.static:
+        return static_outcome("\n".join(lines))
     with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
         file.write("\n".join(lines))
         file.flush()
@@ -191,7 +204,7 @@ def outcome(lines, how, args):
 def result_of(mutant, lines, args):
     random = [f"--schedules={args.schedules}"]
     result = outcome(mutant.text(lines), random, args)
-    if result != "not found":
+    if result != "not found" or args.static:
         return result
     traced = lines[:mutant.n] + [TRACER] + lines[mutant.n:]
     if outcome(traced, random, args) != "reached":
@@ -216,6 +229,7 @@ def programs(args):
 
 COLUMNS = ("race", "deadlock", "wrong value", "verifier", "harmless",
            "not found", "not reached")
+STATIC_COLUMNS = ("warning", "verifier", "not found")
 
 
 def main():
@@ -225,6 +239,7 @@ def main():
     parser.add_argument("-n", type=int, default=2)
     parser.add_argument("--schedules", type=int, default=3)
     parser.add_argument("--exhaust", action="store_true")
+    parser.add_argument("--static", action="store_true")
     parser.add_argument("--every", type=int, default=1)
     args = parser.parse_args()
     counts, missed = collections.Counter(), []
@@ -246,11 +261,12 @@ def main():
             if result in ("not found", "harmless"):
                 missed.append(f"{result}: {name}")
                 print(missed[-1], file=sys.stderr, flush=True)
-    print("| op | change | " + " | ".join(COLUMNS) + " |\n" +
-          "|---" * (len(COLUMNS) + 2) + "|")
+    columns = STATIC_COLUMNS if args.static else COLUMNS
+    print("| op | change | " + " | ".join(columns) + " |\n" +
+          "|---" * (len(columns) + 2) + "|")
     for op, what in sorted({key[:2] for key in counts}):
         print(f"| `{op}` | {what} | " +
-              " | ".join(str(counts[(op, what, column)]) for column in COLUMNS) +
+              " | ".join(str(counts[(op, what, column)]) for column in columns) +
               " |")
     reached = sum(n for key, n in counts.items() if key[2] != "not reached")
     print(f"found {reached - len(missed)} of {reached} changes that are reached")

@@ -76,6 +76,23 @@ Emulator::Machine::~Machine() {
     state.memory.remove(code->getImage().data());
 }
 
+/// Whether the chip may have such caches.
+static bool hasCaches(const irischips::AMDExecution &execution, Caches caches) {
+  switch (caches) {
+  case Caches::None:
+    return true;
+  case Caches::Device:
+    return execution.cacheControl != irischips::CacheControl::Bypass;
+  case Caches::Workgroup:
+    // gfx12 writes them through, so that releases of a device's scope have no
+    // write-back.
+    return execution.cacheControl == irischips::CacheControl::ScopeBits;
+  case Caches::Wave:
+    return execution.hasCachesOfWaves;
+  }
+  llvm_unreachable("unknown caches");
+}
+
 Error Emulator::Machine::prepare(const Launch &launch) {
   const Kernel &kernel = *launch.kernel;
   auto fail = [&](const llvm::Twine &message) {
@@ -97,21 +114,7 @@ Error Emulator::Machine::prepare(const Launch &launch) {
                 " bytes; expected " + llvm::Twine(kernel.kernargBytes));
   const CodeObject &code = *launch.code;
   const irischips::AMDExecution &execution = code.getExecution();
-  auto isKnown = [&] {
-    switch (options.caches) {
-    case Caches::None:
-      return true;
-    case Caches::Device:
-      return execution.cacheControl != irischips::CacheControl::Bypass;
-    case Caches::Workgroup:
-      // Those of gfx1201 write stores through, as its caches of waves do.
-      return execution.cacheControl == irischips::CacheControl::ScopeBits;
-    case Caches::Wave:
-      return execution.hasCachesOfWaves;
-    }
-    llvm_unreachable("unknown caches");
-  };
-  if (!isKnown())
+  if (!hasCaches(execution, options.caches))
     return fail("the emulator does not know such caches of " + code.getChip());
   std::unique_ptr<Disassembler> &disassembler =
       disassemblers[code.getChip().str()];

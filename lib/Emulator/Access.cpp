@@ -82,7 +82,7 @@ bool mlir::iris::emulator::storeBytes(Wave &wave,
   if (location.cache)
     location.cache->store(address, bytes, instruction.scope,
                           static_cast<const uint8_t *>(data),
-                          wave.machine.executed);
+                          {&wave, wave.machine.executed});
   else
     std::memcpy(location.data, data, bytes);
   return true;
@@ -166,6 +166,10 @@ Error mlir::iris::emulator::buildAccess(InstructionBuilder &builder,
 void mlir::iris::emulator::issueAccess(Wave &wave,
                                        const Instruction &instruction,
                                        bool isLoad, unsigned resultWords) {
+  // Loads and stores of gfx9 have one counter, and complete in order.
+  if (wave.cache && isLoad &&
+      wave.execution.counters == irischips::WaitCounters::VectorAndScalar)
+    wave.cache->countStore({&wave, wave.machine.executed});
   Counter counter = Counter::Load;
   if (!isLoad &&
       wave.execution.counters != irischips::WaitCounters::VectorAndScalar)

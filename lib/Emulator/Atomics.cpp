@@ -58,14 +58,14 @@ static void runAtomic(Wave &wave, const Instruction &instruction,
     };
     if (location.cache)
       location.cache->update(address, sizeof(T), instruction.scope,
-                             wave.machine.executed, update);
+                             {&wave, wave.machine.executed}, update);
     else
       update(location.data);
     if (returns)
       writeLane(wave, instruction.result.index, lane, old);
   });
   if (wave.cache && !returns)
-    wave.cache->countStore(wave.machine.executed);
+    wave.cache->countStore({&wave, wave.machine.executed});
   ++wave.machine.stores;
   issueAccess(wave, instruction, returns, returns ? words : 0);
 }

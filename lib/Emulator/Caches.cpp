@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Caches.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseSet.h"
 #include <cstring>
 
 using namespace mlir::iris::emulator;
@@ -97,7 +99,7 @@ void Cache::load(uint64_t address, unsigned bytes, Scope scope,
 }
 
 void Cache::store(uint64_t address, unsigned bytes, Scope scope,
-                  const uint8_t *data, uint64_t issue) {
+                  const uint8_t *data, StoreIssue issue) {
   if (writesThrough) {
     put(address, bytes, data, /*isDirty=*/false);
     Store &store = stores.emplace_back();
@@ -129,6 +131,8 @@ void Cache::writeBack(Line &line, uint64_t address, uint64_t mask) {
 }
 
 void Cache::complete(const Store &store) {
+  if (!store.size)
+    return;
   history.keep(store.address, store.size);
   std::memcpy(memoryAt(store.address), store.data.data(), store.size);
 }
@@ -158,7 +162,9 @@ void Cache::adopt(uint64_t address, unsigned bytes) {
 }
 
 void Cache::writeBack() {
-  drain(0);
+  for (const Store &store : stores)
+    complete(store);
+  stores.clear();
   for (auto &[address, line] : lines)
     writeBack(line, address, ~uint64_t(0));
 }
@@ -177,15 +183,39 @@ void Cache::invalidate() {
     put(store.address, store.size, store.data.data(), /*isDirty=*/false);
 }
 
-void Cache::drain(uint64_t allowed) {
-  // Stores from `kept` on are those of instructions that may be outstanding.
-  size_t kept = stores.size();
-  for (uint64_t count = 0; kept > 0; --kept)
-    if (kept == stores.size() || stores[kept - 1].issue != stores[kept].issue)
-      if (++count > allowed)
-        break;
-  for (; kept; --kept) {
-    complete(stores.front());
-    stores.pop_front();
+void Cache::drain(const void *wave, uint64_t allowed) {
+  if (stores.empty())
+    return;
+  // From the last one on. Stores to a line complete in order, whichever wave
+  // they are of.
+  llvm::BitVector completes(unsigned(stores.size()));
+  llvm::DenseSet<uint64_t> completed;
+  std::optional<uint64_t> later;
+  uint64_t count = 0;
+  for (unsigned i = completes.size(); i-- > 0;) {
+    const Store &store = stores[i];
+    bool isDone = false;
+    if (store.issue.wave == wave) {
+      count += later != store.issue.number;
+      later = store.issue.number;
+      isDone = count > allowed;
+    }
+    if (store.size) {
+      uint64_t first = lineOf(store.address);
+      uint64_t last = lineOf(store.address + store.size - 1);
+      isDone |= completed.contains(first) || completed.contains(last);
+      if (isDone) {
+        completed.insert(first);
+        completed.insert(last);
+      }
+    }
+    completes[i] = isDone;
   }
+  for (unsigned i : completes.set_bits())
+    complete(stores[i]);
+  std::deque<Store> kept;
+  for (unsigned i = 0; i < completes.size(); ++i)
+    if (!completes[i])
+      kept.push_back(stores[i]);
+  stores = std::move(kept);
 }

@@ -40,20 +40,26 @@ private:
   llvm::DenseMap<uint64_t, std::vector<Version>> lines;
 };
 
+/// The instruction that stores.
+struct StoreIssue {
+  /// Its wave; only compared.
+  const void *wave;
+  uint64_t number;
+};
+
 /// Accesses of scopes below `coherentScope` stay here.
 class Cache {
 public:
   Cache(MemoryHistory &history, Scope coherentScope, bool writesThrough)
-      : coherentScope(coherentScope), history(history),
-        writesThrough(writesThrough), time(history.next()) {}
+      : coherentScope(coherentScope), writesThrough(writesThrough),
+        history(history), time(history.next()) {}
 
   void load(uint64_t address, unsigned bytes, Scope scope, uint8_t *result);
-  /// `issue` is the same for all stores of an instruction.
   void store(uint64_t address, unsigned bytes, Scope scope, const uint8_t *data,
-             uint64_t issue);
+             StoreIssue issue);
   /// Lets function(uint8_t *) change bytes: in memory if the scope is coherent.
   template <class Function>
-  void update(uint64_t address, unsigned bytes, Scope scope, uint64_t issue,
+  void update(uint64_t address, unsigned bytes, Scope scope, StoreIssue issue,
               Function function) {
     if (scope >= coherentScope) {
       publish(address, bytes);
@@ -72,16 +78,19 @@ public:
   void writeBack();
   /// Forgets all but stores that memory does not have yet.
   void invalidate();
-  /// Where stores are written through: writes those of all instructions but the
-  /// last `allowed` ones.
-  void drain(uint64_t allowed);
-  /// An atomic that is counted like a store, and has completed.
-  void countStore(uint64_t issue) {
+  /// Where stores are written through: writes those of all instructions of the
+  /// wave but the last `allowed` ones, and older ones to the same lines.
+  void drain(const void *wave, uint64_t allowed);
+  /// An access that is counted like a store, and has completed.
+  void countStore(StoreIssue issue) {
     if (writesThrough)
       stores.push_back({0, issue, 0, {}});
   }
 
   const Scope coherentScope;
+  /// Stores are in memory when their wave waits for them, in place of a
+  /// write-back.
+  const bool writesThrough;
 
 private:
   struct Line {
@@ -91,7 +100,8 @@ private:
   };
   /// A store that its wave has not waited for.
   struct Store {
-    uint64_t address, issue;
+    uint64_t address;
+    StoreIssue issue;
     uint8_t size;
     std::array<uint8_t, 16> data;
   };
@@ -106,7 +116,6 @@ private:
   void adopt(uint64_t address, unsigned bytes);
 
   MemoryHistory &history;
-  bool writesThrough;
   /// Lines that are not here are as they were at this time.
   uint64_t time;
   llvm::DenseMap<uint64_t, Line> lines;

@@ -69,8 +69,9 @@ std::unique_ptr<Workgroup> Dispatch::startGroup() {
   group->lds.assign(program.kernel.ldsBytes + launch.extraLdsBytes, 0xCD);
   unsigned waveSize = program.kernel.waveSize;
   Cache *cache = deviceCache;
-  if (cacheKind == Caches::Workgroup)
-    cache = makeCache(Scope::Agent, /*writesThrough=*/false);
+  if (cacheKind == Caches::Workgroup || cacheKind == Caches::ComputeUnit)
+    cache = makeCache(Scope::Agent,
+                      /*writesThrough=*/cacheKind == Caches::ComputeUnit);
   unsigned numThreads =
       launch.threads[0] * launch.threads[1] * launch.threads[2];
   for (unsigned first = 0; first < numThreads; first += waveSize) {

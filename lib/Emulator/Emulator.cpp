@@ -87,6 +87,8 @@ static bool hasCaches(const irischips::AMDExecution &execution, Caches caches) {
     // gfx12 writes them through, so that releases of a device's scope have no
     // write-back.
     return execution.cacheControl == irischips::CacheControl::ScopeBits;
+  case Caches::ComputeUnit:
+    return !execution.hasCachesOfWaves;
   case Caches::Wave:
     return execution.hasCachesOfWaves;
   }

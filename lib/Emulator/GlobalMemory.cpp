@@ -274,7 +274,8 @@ static void addLoadsToShared(InstructionTable &table) {
 static void operateOnCache(Wave &wave, const Instruction &instruction) {
   if (!wave.cache || instruction.scope < wave.cache->coherentScope)
     return;
-  if (instruction.detail)
+  // What is written through is waited for after this.
+  if (instruction.detail && !wave.cache->writesThrough)
     wave.cache->writeBack();
   if (instruction.detail2)
     wave.cache->invalidate();

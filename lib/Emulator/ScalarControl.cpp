@@ -164,8 +164,12 @@ constexpr uint32_t kNoLimit = ~uint32_t(0);
 static void addWaits(InstructionTable &table) {
   // `detail` and `detail2` are the counts.
   static constexpr auto wait = [](Wave &wave, const Instruction &instruction) {
-    if (instruction.detail != kNoLimit)
+    if (instruction.detail != kNoLimit) {
       wave.outstanding.wait(Counter::Load, instruction.detail, instruction);
+      if (wave.cache &&
+          wave.execution.counters == irischips::WaitCounters::VectorAndScalar)
+        wave.cache->drain(&wave, instruction.detail);
+    }
     if (instruction.detail2 != kNoLimit)
       wave.outstanding.wait(Counter::Lds, instruction.detail2, instruction);
   };

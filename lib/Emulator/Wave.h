@@ -101,12 +101,12 @@ public:
   void waitForStores(unsigned allowed, const Instruction &waiter) {
     outstanding.wait(Counter::Store, allowed, waiter);
     if (cache)
-      cache->drain(allowed);
+      cache->drain(this, allowed);
   }
   /// Completes stores that no instruction waits for.
   void completeStores() {
     if (cache)
-      cache->drain(0);
+      cache->drain(this, 0);
   }
 
   // Errors -------------------------------------------------------------------

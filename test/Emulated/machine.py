@@ -26,7 +26,7 @@ from bridge import Bridge, load_library  # noqa: E402
 SCHEDULES = ["random", "round-robin", "ahead", "behind", "first", "last",
              "leader-last", "leader-first", "shuffled", "starved", "bursts",
              "crossed"]
-CACHES = [None, "device", "wg", "wave"]
+CACHES = [None, "device", "wg", "wave", "cu"]
 GUARD = 256  # bytes after each allocation that no kernel may access
 
 
@@ -128,7 +128,7 @@ class Emu:
     """Runs of launches, all of one code object.
 
     `weak` is the caches that are modelled: None, or those of a device, of a
-    workgroup (wg) or of a wave. With `check`, kernels may only access what is
+    workgroup (wg), of a wave or of a compute unit (cu). With `check`, kernels may only access what is
     allocated; without, all of the arena."""
 
     def __init__(self, mem, seed=0, weak=None, check=True, budget=50_000_000,

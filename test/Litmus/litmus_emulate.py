@@ -15,8 +15,9 @@ from litmus_kernels import FLAG_WORDS  # noqa: E402
 from litmus_text import DATA, FLAG  # noqa: E402
 
 # The kinds of memory that the emulator has for a chip (docs/internals/emulator.md).
-MEMORY = {"gfx942": ("coherent", "device", "wg"),
-          "gfx950": ("coherent", "device", "wg"), "gfx90a": ("coherent",),
+MEMORY = {"gfx942": ("coherent", "device", "wg", "cu"),
+          "gfx950": ("coherent", "device", "wg", "cu"),
+          "gfx90a": ("coherent", "cu"),
           "gfx1100": ("coherent", "wave"),
           "gfx1201": ("coherent", "device", "wave")}
 SCHEDULES = machine.SCHEDULES

@@ -261,10 +261,12 @@ Error Server::hello(uint64_t version, StringRef name) {
                     .Case("device", Caches::Device)
                     .Case("wg", Caches::Workgroup)
                     .Case("wave", Caches::Wave)
+                    .Case("cu", Caches::ComputeUnit)
                     .Default(std::nullopt);
   if (!caches)
     return llvm::createStringError("IRIS_EMULATOR_MEMORY is '" + kind +
-                                   "'; expected coherent, device, wg or wave");
+                                   "'; expected coherent, device, wg, cu or "
+                                   "wave");
   options.caches = *caches;
   chip = name.str();
   StringRef seed;

@@ -71,13 +71,17 @@ static cl::opt<Schedule> schedule(
     cl::init(Schedule::Random), cl::cat(category));
 static cl::opt<Caches> caches(
     "memory", cl::desc("What memory is not coherent with:"),
-    cl::values(clEnumValN(Caches::None, "coherent",
-                          "nothing: stores are visible at once (default)"),
-               clEnumValN(Caches::Device, "device", "a cache of each device"),
-               clEnumValN(Caches::Workgroup, "wg", "a cache of each workgroup"),
-               clEnumValN(Caches::Wave, "wave",
-                          "a cache of each wave, on chips whose workgroups may "
-                          "have several")),
+    cl::values(
+        clEnumValN(Caches::None, "coherent",
+                   "nothing: stores are visible at once (default)"),
+        clEnumValN(Caches::Device, "device", "a cache of each device"),
+        clEnumValN(Caches::Workgroup, "wg", "a cache of each workgroup"),
+        clEnumValN(Caches::ComputeUnit, "cu",
+                   "likewise, written through, on gfx9: the cache of the "
+                   "workgroup's compute unit"),
+        clEnumValN(Caches::Wave, "wave",
+                   "a cache of each wave, on chips whose workgroups may "
+                   "have several")),
     cl::init(Caches::None), cl::cat(category));
 static cl::opt<uint64_t> seed("seed", cl::desc("Determines the order"),
                               cl::value_desc("N"), cl::init(0),

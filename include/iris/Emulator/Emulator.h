@@ -63,8 +63,9 @@ enum class Schedule {
 };
 
 /// What memory is not coherent with: accesses that name a smaller scope use the
-/// cache of their device, workgroup or wave.
-enum class Caches { None, Device, Workgroup, Wave };
+/// cache of their device, workgroup or wave. A compute unit's is that of a
+/// workgroup, too, and written through.
+enum class Caches { None, Device, Workgroup, Wave, ComputeUnit };
 
 struct RunOptions {
   Schedule schedule = Schedule::Random;

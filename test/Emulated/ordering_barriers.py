@@ -6,10 +6,11 @@
         [--targets sm_90a,...] [--opt iris-opt] [--necessary]
 
 For each kernel of `ordering.py`, `ordering_races` executes the IR after
-`tile-insert-barriers`, on every rank and program. Fails if two accesses are
-not ordered, or if the final memory differs from that of a single-threaded
+`tile-insert-barriers`, on every rank and program, and `iris-opt
+--test-verify-barriers` follows all paths from each access. Fails if two accesses
+are not ordered, or if the final memory differs from that of a single-threaded
 execution. With `--necessary`, each barrier is removed in turn, and counts as
-necessary if a race follows.
+necessary if a race follows; then some path has to show it, too.
 """
 import argparse
 import re
@@ -24,11 +25,12 @@ import ordering_ir
 import ordering_ops as ops
 import ordering_races as races
 
+UNORDERED = "depends on another thread's access without a barrier"
 MARK = "// -----// IR Dump After TileInsertBarriersPass"
 
 
-def modules(text, target, opt):
-    """The kernels' functions after the pass: name -> op."""
+def after_pass(text, target, opt):
+    """The module after the pass, in generic form."""
     done = subprocess.run(
         [opt, "-", "--iris-translate-pipeline=target=" + target,
          "--iris-tiles-pipeline=target=" + target,
@@ -36,10 +38,33 @@ def modules(text, target, opt):
          "-o", "/dev/null"], input=text, capture_output=True, text=True)
     if done.returncode or MARK not in done.stderr:
         raise RuntimeError(done.stderr[:2000] or "no dump of tile-insert-barriers")
-    dump = done.stderr.split(MARK)[1].split("\n", 1)[1]
+    return done.stderr.split(MARK)[1].split("\n", 1)[1]
+
+
+def functions_of(dump):
+    """The kernels' functions: name -> op."""
     module = ordering_ir.read(dump)[0]
     return {re.search(r'sym_name = "(\w+)"', op.attributes + (
         op.properties or ""))[1]: op for op in module.regions[0].ops}
+
+
+def unordered(dump, opt):
+    """What -test-verify-barriers reports: accesses of different threads that
+    some path connects without a barrier."""
+    done = subprocess.run([opt, "-", "--test-verify-barriers", "-o", "/dev/null"],
+                          input=dump, capture_output=True, text=True)
+    if done.returncode and UNORDERED not in done.stderr:
+        raise RuntimeError(done.stderr[:2000])
+    return [line for line in done.stderr.splitlines() if UNORDERED in line]
+
+
+def without_barrier(dump, number):
+    """The module without its barrier of this number."""
+    lines = dump.splitlines()
+    places = [place for place, line in enumerate(lines)
+              if line.strip().startswith('"gpu.barrier"')]
+    del lines[places[number]]
+    return "\n".join(lines)
 
 
 def barriers_of(function):
@@ -121,7 +146,7 @@ def main():
     options = parser.parse_args()
     bad = 0
     for target in options.targets.split(","):
-        total = racy = barriers = needed = refused = 0
+        total = racy = barriers = needed = refused = missed = 0
         for ranks in map(int, options.ranks.split(",")):
             last = options.first + options.count
             for first in range(options.first, last, options.batch):
@@ -129,9 +154,17 @@ def main():
                     options.seed, first, min(options.batch, last - first), ranks,
                     [o for o in options.with_.split(",") if o])
                 wave = ordering.WAVES[target]
-                functions = modules(batch.module(wave), target, options.opt)
+                dump = after_pass(batch.module(wave), target, options.opt)
+                functions = functions_of(dump)
+                for line in unordered(dump, options.opt):
+                    racy += 1
+                    print("%s seed %d, kernels from %d, ranks %d: %s" % (
+                        target, options.seed, first, ranks, line))
+                number = 0  # of a barrier in the module
                 for kernel in batch.kernels(wave):
                     function = functions[kernel.name]
+                    placed = barriers_of(function)
+                    start, number = number, number + len(placed)
                     if is_refused(kernel, function):
                         refused += 1
                         continue
@@ -145,17 +178,24 @@ def main():
                     for name in wrong:
                         print("%s %s ranks %d: %s is wrong in the end" % (
                             target, kernel.name, ranks, name))
-                    placed = barriers_of(function)
                     barriers += len(placed)
-                    if options.necessary:
-                        needed += sum(bool(set(check(
-                            kernel, function, options.lanes, barrier)[0])
-                            - set(found)) for barrier in placed)
+                    for place, barrier in enumerate(
+                            placed if options.necessary else (), start):
+                        if not set(check(kernel, function, options.lanes,
+                                         barrier)[0]) - set(found):
+                            continue
+                        needed += 1
+                        if not unordered(without_barrier(dump, place),
+                                         options.opt):
+                            missed += 1
+                            print("%s %s ranks %d: without barrier %d there is a "
+                                  "race that no path shows" % (
+                                      target, kernel.name, ranks, place))
         print("%s: %d kernels, %d with races, %d barriers%s%s" % (
             target, total, racy, barriers, ", %d of them necessary" % needed
             if options.necessary else "",
             ", %d more not launched" % refused if refused else ""))
-        bad += racy
+        bad += racy + missed
     return bad != 0
 
 

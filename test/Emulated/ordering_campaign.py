@@ -68,8 +68,8 @@ class Worker:
                                failures=[{"policy": "compile",
                                           "error": error[:500]}])
                 return
-            functions = ordering_barriers.modules(
-                batch.module(ordering.WAVES[target]), target, self.options.opt)
+            functions = ordering_barriers.functions_of(ordering_barriers.after_pass(
+                batch.module(ordering.WAVES[target]), target, self.options.opt))
             image = machine.CodeObject(os.path.join(folder, batch.name(target)))
             for kernel in batch.kernels(ordering.WAVES[target]):
                 number = int(kernel.name[1:])

@@ -8,6 +8,8 @@
 // RUN: iris-opt %t.mlir \
 // RUN:   --pass-pipeline="builtin.module(gpu.module(iris-check-wait-status,tile-assign-layouts{warp-size=64},tile-insert-barriers))" \
 // RUN:   | %python %S/Inputs/count_barriers.py | FileCheck %s
+// RUN: iris-opt %t.mlir -o /dev/null \
+// RUN:   --pass-pipeline="builtin.module(gpu.module(iris-check-wait-status,tile-assign-layouts{warp-size=64},tile-insert-barriers,test-verify-barriers))"
 
 // CHECK-DAG: {{^}}all_gather_push: 0 1{{$}}
 iris.collective @all_gather_push all_gather f16 size 4 {variant = "push", tile = 1024, warps = 2, programs = 2, workspace = 786432}

@@ -2,6 +2,8 @@
 // The rule of each op: which accesses before it, of itself, and after it are
 // ordered. docs/internals/memory-model.md has the table.
 // RUN: iris-opt %s --split-input-file --tile-insert-barriers | FileCheck %s
+// RUN: iris-opt %s --split-input-file --tile-insert-barriers \
+// RUN:   --test-verify-barriers -o /dev/null
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --split-input-file --tile-insert-barriers | FileCheck %s
+// RUN: iris-opt %s --split-input-file --tile-insert-barriers \
+// RUN:   --test-verify-barriers -o /dev/null
 
 #l = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 

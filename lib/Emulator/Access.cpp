@@ -22,8 +22,13 @@ Location mlir::iris::emulator::resolve(Wave &wave,
     if (aperture == kSharedAperture) {
       std::vector<uint8_t> &lds = wave.group.lds;
       uint32_t offset = uint32_t(address);
-      if (offset <= lds.size() && bytes <= lds.size() - offset)
+      if (offset <= lds.size() && bytes <= lds.size() - offset) {
+        if (wave.machine.order &&
+            !wave.machine.order->accessShared(wave, instruction, offset, bytes,
+                                              isStore))
+          return {};
         return {lds.data() + offset};
+      }
       wave.fail(
           llvm::formatv("lane {0} accesses {1} bytes at {2} of LDS, which "
                         "has {3} bytes",
@@ -44,12 +49,13 @@ Location mlir::iris::emulator::resolve(Wave &wave,
     return {};
   }
   Memory &memory = wave.machine.memory;
-  if (memory.contains(address, bytes, isStore))
+  if (memory.contains(address, bytes, isStore)) {
+    uint8_t *data = reinterpret_cast<uint8_t *>(address);
     // What no kernel writes, such as code and arguments, is in no cache.
-    return {reinterpret_cast<uint8_t *>(address),
-            wave.cache && memory.contains(address, bytes, /*isStore=*/true)
-                ? wave.cache
-                : nullptr};
+    if (!wave.isWatched || !memory.contains(address, bytes, /*isStore=*/true))
+      return {data};
+    return {data, wave.cache, wave.machine.order.get()};
+  }
   wave.fail(llvm::formatv(
       "lane {0} {1} {2} bytes at {3}", lane, isStore ? "stores" : "loads",
       bytes, wave.machine.memory.describe(address, bytes, isStore)));
@@ -61,7 +67,9 @@ bool mlir::iris::emulator::loadBytes(Wave &wave, const Instruction &instruction,
                                      unsigned bytes, void *result) {
   Location location =
       resolve(wave, instruction, lane, address, bytes, /*isStore=*/false);
-  if (!location.data)
+  if (!location.data ||
+      (location.order && !location.order->access(wave, instruction, address,
+                                                 bytes, /*isStore=*/false)))
     return false;
   if (location.cache)
     location.cache->load(address, bytes, instruction.scope,
@@ -78,6 +86,11 @@ bool mlir::iris::emulator::storeBytes(Wave &wave,
   Location location =
       resolve(wave, instruction, lane, address, bytes, /*isStore=*/true);
   if (!location.data)
+    return false;
+  // It does not matter to who loads it that what is there is stored again.
+  if (location.order && std::memcmp(location.data, data, bytes) != 0 &&
+      !location.order->access(wave, instruction, address, bytes,
+                              /*isStore=*/true))
     return false;
   if (location.cache)
     location.cache->store(address, bytes, instruction.scope,
@@ -165,7 +178,8 @@ Error mlir::iris::emulator::buildAccess(InstructionBuilder &builder,
 
 void mlir::iris::emulator::issueAccess(Wave &wave,
                                        const Instruction &instruction,
-                                       bool isLoad, unsigned resultWords) {
+                                       bool isLoad, unsigned resultWords,
+                                       bool isToShared) {
   // Loads and stores of gfx9 have one counter, and complete in order.
   if (wave.cache && isLoad &&
       wave.execution.counters == irischips::WaitCounters::VectorAndScalar)
@@ -181,5 +195,6 @@ void mlir::iris::emulator::issueAccess(Wave &wave,
   if (instruction.space == Space::Flat)
     wave.outstanding.issueFlat(counter, instruction, registers);
   else
-    wave.outstanding.issue(counter, Order::Vector, instruction, registers);
+    wave.outstanding.issue(counter, Order::Vector, instruction, registers,
+                           isToShared);
 }

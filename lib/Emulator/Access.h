@@ -31,6 +31,8 @@ struct Location {
   uint8_t *data = nullptr;
   /// Null if they are not in memory, or not in memory that a cache has.
   Cache *cache = nullptr;
+  /// What checks the order of accesses to them; null if nothing does.
+  OrderCheck *order = nullptr;
 };
 
 /// The bytes at an address of one lane, which may also be in LDS or in scratch.
@@ -52,9 +54,10 @@ llvm::Error buildAccess(InstructionBuilder &builder, Space space, int result,
                         unsigned resultWords, int address, int data,
                         unsigned dataWords, int base);
 
-/// Records an access, whose result has this many registers, as outstanding.
+/// Records an access, whose result has this many registers or goes to LDS, as
+/// outstanding.
 void issueAccess(Wave &wave, const Instruction &instruction, bool isLoad,
-                 unsigned resultWords);
+                 unsigned resultWords, bool isToShared = false);
 
 /// A raw buffer: the descriptor has the base in its first 48 bits, and the
 /// bytes in its third word. Offsets beyond them access nothing.
@@ -117,7 +120,7 @@ IRIS_INLINE void computeAddressesHere(Wave &wave,
 IRIS_INLINE bool isInOneRange(Wave &wave, const Instruction &instruction,
                               const LaneAddresses &lanes, unsigned bytes,
                               bool isStore) {
-  if (!lanes.active || wave.cache || instruction.space == Space::Scratch)
+  if (!lanes.active || wave.isWatched || instruction.space == Space::Scratch)
     return false;
   bool isBuffer = instruction.space == Space::Buffer;
   uint64_t least = ~uint64_t(0), most = 0, available = ~uint64_t(0);

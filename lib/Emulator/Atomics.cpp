@@ -45,7 +45,10 @@ static void runAtomic(Wave &wave, const Instruction &instruction,
     }
     Location location =
         resolve(wave, instruction, lane, address, sizeof(T), /*isStore=*/true);
-    if (!location.data)
+    if (!location.data ||
+        (location.order &&
+         !location.order->access(wave, instruction, address, sizeof(T),
+                                 /*isStore=*/true)))
       return;
     T old;
     auto update = [&](uint8_t *memory) {
@@ -88,6 +91,8 @@ void mlir::iris::emulator::addAtomics(InstructionTable &table) {
       auto build = [=, space = space](InstructionBuilder &builder) -> Error {
         Instruction &instruction = builder.instruction;
         instruction.run = run;
+        instruction.isAtomic = true;
+        instruction.comparesToo = compares;
         instruction.detail2 = compares;
         if (space == Space::Buffer) {
           if (Error error = builder.expectOperands(4))

@@ -84,6 +84,9 @@ std::unique_ptr<Workgroup> Dispatch::startGroup() {
     wave->cache = cacheKind == Caches::Wave
                       ? makeCache(Scope::Workgroup, /*writesThrough=*/true)
                       : cache;
+    wave->isWatched = wave->cache || machine.order;
+    if (machine.order)
+      machine.order->start(*wave);
     group->waves.push_back(std::move(wave));
   }
   group->numLive = unsigned(group->waves.size());

@@ -18,6 +18,8 @@ public:
       : state{memory}, options(options),
         scheduler(options.schedule, options.seed) {
     state.clock = options.clock;
+    if (options.checksOrder)
+      state.order = std::make_unique<OrderCheck>();
   }
   ~Machine();
 
@@ -29,8 +31,11 @@ public:
   void forEachExecuted(ExecutionFunction function) const;
   uint64_t countStores() const { return state.stores; }
   void willChange(const void *data, uint64_t bytes) {
+    uint64_t address = reinterpret_cast<uintptr_t>(data);
     if (options.caches != Caches::None)
-      state.history.keep(reinterpret_cast<uintptr_t>(data), bytes);
+      state.history.keep(address, bytes);
+    if (state.order)
+      state.order->forget(address, bytes);
   }
 
 private:
@@ -189,6 +194,8 @@ void Emulator::Machine::retire() {
     if (--dispatch.numRunning == 0 && !dispatch.hasMoreGroups()) {
       ended[group->launch] = true;
       dispatch.writeBack();
+      if (state.order)
+        state.order->endLaunch(group->launch);
       dispatches[group->launch].reset();
     }
     return true;
@@ -206,6 +213,8 @@ void Emulator::Machine::collectReady() {
       if (wave->status == WaveStatus::AtBarrier &&
           group->generation > wave->barrier) {
         wave->status = WaveStatus::Running;
+        if (state.order)
+          state.order->leave(*wave);
         scheduler.release(*wave);
       }
       if (wave->status == WaveStatus::Running)

@@ -131,6 +131,10 @@ static void loadToSharedOneByOne(Wave &wave, const Instruction &instruction,
                 llvm::Twine(lds.size()) + " bytes");
       return;
     }
+    if (wave.machine.order &&
+        !wave.machine.order->accessShared(wave, instruction, uint32_t(to), all,
+                                          /*isStore=*/true))
+      return;
     std::memset(lds.data() + to, 0, all);
     if (bytes)
       loadBytes(wave, instruction, lane, lanes.addresses[lane], bytes,
@@ -157,7 +161,7 @@ static IRIS_INLINE void loadToShared(Wave &wave,
   else
     loadToSharedOneByOne(wave, instruction, lanes, first, kBytes);
   ++wave.machine.stores;
-  issueAccess(wave, instruction, true, 0);
+  issueAccess(wave, instruction, true, 0, /*isToShared=*/true);
 }
 
 namespace {
@@ -272,6 +276,11 @@ static void addLoadsToShared(InstructionTable &table) {
 
 /// Writes back and invalidates caches of waves below its scope.
 static void operateOnCache(Wave &wave, const Instruction &instruction) {
+  if (OrderCheck *order = wave.machine.order.get()) {
+    if (instruction.detail)
+      order->writeBack(wave, instruction.scope);
+    order->invalidate(wave, instruction.detail2);
+  }
   if (!wave.cache || instruction.scope < wave.cache->coherentScope)
     return;
   // What is written through is waited for after this.
@@ -281,31 +290,42 @@ static void operateOnCache(Wave &wave, const Instruction &instruction) {
     wave.cache->invalidate();
 }
 
+static Scope scopeOfOperation(const InstructionBuilder &builder) {
+  // No bit says so on gfx90a, whose write-back is that of the L2.
+  if (builder.execution.cacheControl == irischips::CacheControl::Bypass)
+    return Scope::System;
+  return scopeOf(builder, /*isAtomic=*/false);
+}
+
 static void addCacheOperations(InstructionTable &table) {
   struct Operation {
     StringRef name;
-    bool writesBack, invalidates;
+    bool writesBack;
+    /// The levels that it invalidates; -1: those up to its scope.
+    int levels;
     /// Where no modifier names it.
     std::optional<Scope> scope = std::nullopt;
   };
   static constexpr Operation operations[] = {
-      {"buffer_wbl2", true, false},
-      {"buffer_inv", false, true},
-      {"buffer_wbinvl1", false, true, Scope::Agent},
-      {"buffer_wbinvl1_vol", false, true, Scope::Agent},
-      {"buffer_invl2", false, true, Scope::System},
-      {"buffer_gl0_inv", false, true, Scope::Workgroup},
-      {"buffer_gl1_inv", false, true, Scope::Agent},
-      {"global_wb", true, false},
-      {"global_inv", false, true},
-      {"global_wbinv", true, true}};
+      {"buffer_wbl2", true, 0},
+      {"buffer_inv", false, -1},
+      {"buffer_wbinvl1", false, kAgentLevel, Scope::Agent},
+      {"buffer_wbinvl1_vol", false, kAgentLevel, Scope::Agent},
+      {"buffer_invl2", false, kSystemLevel, Scope::System},
+      {"buffer_gl0_inv", false, kNearLevel, Scope::Workgroup},
+      {"buffer_gl1_inv", false, kAgentLevel, Scope::Agent},
+      {"global_wb", true, 0},
+      {"global_inv", false, -1},
+      {"global_wbinv", true, -1}};
   for (const Operation &operation : operations)
     table.add(operation.name, [=](InstructionBuilder &builder) {
       Instruction &instruction = builder.instruction;
-      instruction.scope =
-          operation.scope.value_or(scopeOf(builder, /*isAtomic=*/false));
+      instruction.scope = operation.scope.value_or(scopeOfOperation(builder));
       instruction.detail = operation.writesBack;
-      instruction.detail2 = operation.invalidates;
+      // A bit for each scope below.
+      instruction.detail2 = operation.levels >= 0
+                                ? unsigned(operation.levels)
+                                : (1u << unsigned(instruction.scope)) - 1;
       instruction.run = operateOnCache;
       return Error::success();
     });

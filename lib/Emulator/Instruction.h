@@ -137,6 +137,9 @@ struct alignas(64) Instruction {
   bool keepsOtherHalf = false;
   /// Of a memory access: where.
   Space space = Space::Global;
+  bool isAtomic = false;
+  /// Of an atomic: whether it stores only if it finds an expected value.
+  bool comparesToo = false;
   Scope scope = Scope::Wave;
   /// Of the code that wraps `run` for DPP and SDWA.
   Handler inner = nullptr;

@@ -165,13 +165,13 @@ static void addWaits(InstructionTable &table) {
   // `detail` and `detail2` are the counts.
   static constexpr auto wait = [](Wave &wave, const Instruction &instruction) {
     if (instruction.detail != kNoLimit) {
-      wave.outstanding.wait(Counter::Load, instruction.detail, instruction);
+      wave.wait(Counter::Load, instruction.detail, instruction);
       if (wave.cache &&
           wave.execution.counters == irischips::WaitCounters::VectorAndScalar)
         wave.cache->drain(&wave, instruction.detail);
     }
     if (instruction.detail2 != kNoLimit)
-      wave.outstanding.wait(Counter::Lds, instruction.detail2, instruction);
+      wave.wait(Counter::Lds, instruction.detail2, instruction);
   };
   table.add("s_waitcnt", [](InstructionBuilder &builder) -> Error {
     Instruction &instruction = builder.instruction;
@@ -201,36 +201,33 @@ static void addWaits(InstructionTable &table) {
   addCount(
       "s_wait_loadcnt",
       [](Wave &wave, const Instruction &instruction) {
-        wave.outstanding.wait(Counter::Load, instruction.detail, instruction);
+        wave.wait(Counter::Load, instruction.detail, instruction);
       },
       0);
   addCount(
       "s_wait_dscnt",
       [](Wave &wave, const Instruction &instruction) {
-        wave.outstanding.wait(Counter::Lds, instruction.detail, instruction);
+        wave.wait(Counter::Lds, instruction.detail, instruction);
       },
       0);
   addCount(
       "s_wait_kmcnt",
       [](Wave &wave, const Instruction &instruction) {
-        wave.outstanding.wait(Counter::Scalar, instruction.detail, instruction);
+        wave.wait(Counter::Scalar, instruction.detail, instruction);
       },
       0);
   addCount(
       "s_wait_loadcnt_dscnt",
       [](Wave &wave, const Instruction &instruction) {
-        wave.outstanding.wait(Counter::Load, instruction.detail >> 8,
-                              instruction);
-        wave.outstanding.wait(Counter::Lds, instruction.detail & 0xFF,
-                              instruction);
+        wave.wait(Counter::Load, instruction.detail >> 8, instruction);
+        wave.wait(Counter::Lds, instruction.detail & 0xFF, instruction);
       },
       0);
   addCount(
       "s_wait_storecnt_dscnt",
       [](Wave &wave, const Instruction &instruction) {
         wave.waitForStores(instruction.detail >> 8, instruction);
-        wave.outstanding.wait(Counter::Lds, instruction.detail & 0xFF,
-                              instruction);
+        wave.wait(Counter::Lds, instruction.detail & 0xFF, instruction);
       },
       0);
   // Nothing that is emulated is counted by these, or takes time.
@@ -248,6 +245,8 @@ static void addWaits(InstructionTable &table) {
 
 static void signalBarrier(Wave &wave) {
   Workgroup &group = wave.group;
+  if (wave.machine.order)
+    wave.machine.order->arrive(wave);
   wave.barrier = group.generation;
   if (++group.numSignaled == group.numLive) {
     group.numSignaled = 0;
@@ -257,6 +256,8 @@ static void signalBarrier(Wave &wave) {
 
 static void endProgram(Wave &wave, const Instruction &) {
   wave.status = WaveStatus::Done;
+  if (wave.machine.order)
+    wave.machine.order->end(wave);
   wave.completeStores();
   Workgroup &group = wave.group;
   --group.numLive;
@@ -270,7 +271,8 @@ static void endProgram(Wave &wave, const Instruction &) {
 static void addFlow(InstructionTable &table) {
   table.add("s_barrier", withoutOperands([](Wave &wave, const Instruction &) {
               signalBarrier(wave);
-              wave.status = WaveStatus::AtBarrier;
+              if (wave.status != WaveStatus::Failed)
+                wave.status = WaveStatus::AtBarrier;
             }));
   table.add("s_barrier_signal",
             withoutOperands(

@@ -28,12 +28,18 @@ static void failOutside(Wave &wave, unsigned lane, uint32_t address,
       bytes, address, wave.group.lds.size()));
 }
 
-/// The bytes of LDS at an address, or null, with an error.
-static inline uint8_t *locate(Wave &wave, unsigned lane, uint32_t address,
-                              unsigned bytes) {
+/// The bytes of LDS at an address, or null, with an error of the wave.
+static inline uint8_t *locate(Wave &wave, const Instruction &instruction,
+                              unsigned lane, uint32_t address, unsigned bytes,
+                              bool isStore) {
   std::vector<uint8_t> &lds = wave.group.lds;
-  if (LLVM_LIKELY(address <= lds.size() && bytes <= lds.size() - address))
+  if (LLVM_LIKELY(address <= lds.size() && bytes <= lds.size() - address)) {
+    if (LLVM_UNLIKELY(wave.machine.order != nullptr) &&
+        !wave.machine.order->accessShared(wave, instruction, address, bytes,
+                                          isStore))
+      return nullptr;
     return lds.data() + address;
+  }
   failOutside(wave, lane, address, bytes);
   return nullptr;
 }
@@ -41,7 +47,7 @@ static inline uint8_t *locate(Wave &wave, unsigned lane, uint32_t address,
 /// Whether all lanes are active, and access `bytes` inside of LDS.
 static IRIS_INLINE bool areAllInside(Wave &wave, const uint32_t *addresses,
                                      uint32_t offset, unsigned bytes) {
-  if (!wave.isFull())
+  if (!wave.isFull() || (wave.isWatched && wave.machine.order))
     return false;
   uint32_t most = 0;
   for (unsigned lane = 0; lane < wave.waveSize; ++lane)
@@ -62,8 +68,8 @@ static IRIS_INLINE void loadLanes(Wave &wave, const Instruction &instruction) {
     });
   } else {
     forLanes(wave.exec(), [&](unsigned lane) {
-      const uint8_t *data =
-          locate(wave, lane, addresses[lane] + offset, kBytes);
+      const uint8_t *data = locate(wave, instruction, lane,
+                                   addresses[lane] + offset, kBytes, false);
       if (!data)
         return;
       uint32_t words[kBytes / 4];
@@ -81,8 +87,9 @@ static IRIS_INLINE void loadSharedPart(Wave &wave,
   const uint32_t *addresses = wave.row(instruction.sources[0].index);
   uint32_t *row = wave.row(instruction.result.index);
   forLanes(wave.exec(), [&](unsigned lane) {
-    const uint8_t *data = locate(
-        wave, lane, addresses[lane] + uint32_t(instruction.offset), kBytes);
+    const uint8_t *data =
+        locate(wave, instruction, lane,
+               addresses[lane] + uint32_t(instruction.offset), kBytes, false);
     if (!data)
       return;
     uint32_t value = 0;
@@ -105,7 +112,8 @@ static IRIS_INLINE void storeLanes(Wave &wave, const Instruction &instruction) {
     });
   } else {
     forLanes(wave.exec(), [&](unsigned lane) {
-      uint8_t *data = locate(wave, lane, addresses[lane] + offset, kBytes);
+      uint8_t *data = locate(wave, instruction, lane, addresses[lane] + offset,
+                             kBytes, true);
       if (!data)
         return;
       uint32_t values[words];
@@ -141,7 +149,8 @@ static IRIS_INLINE void loadTwo(Wave &wave, const Instruction &instruction) {
       uint32_t words[2 * kWords];
       for (unsigned i = 0; i < 2; ++i) {
         const uint8_t *data =
-            locate(wave, lane, addresses.lanes[lane] + offsets[i], bytes);
+            locate(wave, instruction, lane, addresses.lanes[lane] + offsets[i],
+                   bytes, false);
         if (!data)
           return;
         std::memcpy(words + i * kWords, data, bytes);
@@ -160,7 +169,8 @@ static IRIS_INLINE void storeTwo(Wave &wave, const Instruction &instruction) {
     for (unsigned i = 0; i < 2; ++i) {
       const uint32_t *rows = wave.row(instruction.sources[1 + i].index);
       uint32_t offset = i ? instruction.detail2 : instruction.detail;
-      uint8_t *data = locate(wave, lane, addresses[lane] + offset, 4 * kWords);
+      uint8_t *data = locate(wave, instruction, lane, addresses[lane] + offset,
+                             4 * kWords, true);
       if (!data)
         return;
       uint32_t words[kWords];
@@ -379,7 +389,7 @@ static void runSharedAtomic(Wave &wave, const Instruction &instruction,
   unsigned compared = instruction.detail2;
   forLanes(wave.exec(), [&](unsigned lane) {
     uint32_t address = addresses[lane] + uint32_t(instruction.offset);
-    uint8_t *memory = locate(wave, lane, address, sizeof(T));
+    uint8_t *memory = locate(wave, instruction, lane, address, sizeof(T), true);
     if (!memory)
       return;
     if (address % sizeof(T)) {
@@ -410,6 +420,7 @@ static void addSharedAtomics(InstructionTable &table) {
     constexpr unsigned words = sizeof(T) / 4;
     auto add = [&](const llvm::Twine &full, bool returns, unsigned compared) {
       table.add(full.str(), [=](InstructionBuilder &builder) {
+        builder.instruction.isAtomic = true;
         builder.instruction.detail = returns;
         builder.instruction.detail2 = compared;
         return buildShared(builder, run, returns ? words : 0, compared ? 2 : 1,

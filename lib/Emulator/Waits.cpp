@@ -35,9 +35,34 @@ const Instruction *OutstandingAccesses::findIssuer(RegisterRange range) const {
 void OutstandingAccesses::issueFlat(Counter counter, const Instruction &issuer,
                                     RegisterRange registers) {
   ++numFlat;
+  ++numIssued;
   for (Counter each : {counter, Counter::Lds})
-    queues[unsigned(each)].push_back({&issuer, Order::Any, registers, numFlat});
+    queues[unsigned(each)].push_back(
+        {&issuer, Order::Any, false, registers, numFlat, numIssued});
   mark(registers, 1);
+}
+
+uint32_t OutstandingAccesses::completedStores(Counter counter) const {
+  return countBefore(counter, [](const Access &access) {
+    return access.registers.count == 0 && !access.isToShared;
+  });
+}
+
+uint32_t OutstandingAccesses::completedLoads() const {
+  return countBefore(Counter::Load, [](const Access &access) {
+    return access.registers.count != 0 || access.isToShared;
+  });
+}
+
+uint32_t OutstandingAccesses::completedShared() const {
+  return std::min(countBefore(Counter::Lds,
+                              [](const Access &access) {
+                                return access.order == Order::Lds ||
+                                       access.flatNumber;
+                              }),
+                  countBefore(Counter::Load, [](const Access &access) {
+                    return access.isToShared;
+                  }));
 }
 
 void OutstandingAccesses::complete(const Access &access, Counter counter) {

@@ -27,8 +27,9 @@ public:
   /// Registers an access of `issuer`, whose result goes to the given registers
   /// (none: count 0).
   void issue(Counter counter, Order order, const Instruction &issuer,
-             RegisterRange registers) {
-    queues[unsigned(counter)].push_back({&issuer, order, registers, 0});
+             RegisterRange registers, bool isToShared = false) {
+    queues[unsigned(counter)].push_back(
+        {&issuer, order, isToShared, registers, 0, ++numIssued});
     mark(registers, 1);
   }
   /// An access that two counters count (flat: memory or LDS), and which is
@@ -65,14 +66,34 @@ public:
     return nullptr;
   }
 
+  /// Accesses that were issued, which are numbered from 1 on.
+  uint64_t count() const { return numIssued; }
+  /// The last number up to which all vector stores (loads, accesses of LDS)
+  /// have been waited for. `counter` counts stores.
+  uint32_t completedStores(Counter counter) const;
+  uint32_t completedLoads() const;
+  uint32_t completedShared() const;
+
 private:
   struct Access {
     const Instruction *issuer;
     Order order;
+    /// Of a load to LDS.
+    bool isToShared;
     RegisterRange registers;
     /// Of a flat access, which is in two queues: the same number in both.
     uint64_t flatNumber;
+    uint64_t number;
   };
+
+  /// The number before the first access of a queue with a property.
+  template <class Predicate>
+  uint32_t countBefore(Counter counter, Predicate predicate) const {
+    for (const Access &access : queues[unsigned(counter)])
+      if (predicate(access))
+        return uint32_t(access.number - 1);
+    return uint32_t(numIssued);
+  }
 
   /// Of at most kMaxRangeRegisters registers.
   bool isPending(RegisterRange range) const {
@@ -108,7 +129,7 @@ private:
   /// A bit for each word that is not 0.
   uint16_t wordsWithPending = 0;
   static_assert(kNumRegisters / 64 + 2 <= 16);
-  uint64_t numFlat = 0;
+  uint64_t numFlat = 0, numIssued = 0;
 };
 
 } // namespace mlir::iris::emulator

@@ -5,6 +5,7 @@
 
 #include "Caches.h"
 #include "Instruction.h"
+#include "OrderCheck.h"
 #include "Waits.h"
 #include "Wide.h"
 #include "iris/Chips/AMDExecution.h"
@@ -34,6 +35,8 @@ struct MachineState {
   /// without one.
   uint64_t stores = 0;
   MemoryHistory history = {};
+  /// Checks the order of accesses; null if nothing does.
+  std::unique_ptr<OrderCheck> order = nullptr;
 };
 
 struct Workgroup {
@@ -95,11 +98,16 @@ public:
   /// The same where some lanes are not active.
   void mergeRow(unsigned index, const uint32_t *values);
 
-  // Stores -------------------------------------------------------------------
+  // Waits --------------------------------------------------------------------
 
-  /// Waits until at most `allowed` stores are outstanding.
+  /// Waits until at most `allowed` accesses of a counter are outstanding.
+  void wait(Counter counter, unsigned allowed, const Instruction &waiter) {
+    outstanding.wait(counter, allowed, waiter);
+    if (machine.order)
+      machine.order->waited(*this, counter, allowed);
+  }
   void waitForStores(unsigned allowed, const Instruction &waiter) {
-    outstanding.wait(Counter::Store, allowed, waiter);
+    wait(Counter::Store, allowed, waiter);
     if (cache)
       cache->drain(this, allowed);
   }
@@ -147,6 +155,11 @@ public:
   std::string error;
   /// What the wave sees of memory; null if it is coherent.
   Cache *cache = nullptr;
+  /// Whether each lane's accesses have to be looked at: there are caches, or a
+  /// check of their order.
+  bool isWatched = false;
+  /// Its number in the check.
+  unsigned orderIndex = 0;
   /// Scratch of all lanes, one lane after the other.
   std::vector<uint8_t> scratch;
   uint32_t scratchBytes = 0;

@@ -128,17 +128,20 @@ class Emu:
     """Runs of launches, all of one code object.
 
     `weak` is the caches that are modelled: None, or those of a device, of a
-    workgroup (wg), of a wave or of a compute unit (cu). With `check`, kernels may only access what is
-    allocated; without, all of the arena."""
+    workgroup (wg), of a wave or of a compute unit (cu). With `checks_order`,
+    accesses that nothing orders are errors. With `check`, kernels may only
+    access what is allocated; without, all of the arena."""
 
     def __init__(self, mem, seed=0, weak=None, check=True, budget=50_000_000,
-                 schedule="random"):
+                 schedule="random", checks_order=False):
         self.mem, self.seed, self.weak = mem, seed, weak
         self.check, self.budget, self.schedule = check, budget, schedule
+        self.checks_order = checks_order
         self.bridge, self.shown = None, []
 
     def start(self, code):
         self.bridge = code.bridge
+        self.bridge.CheckOrder(self.checks_order)
         self.bridge.Start(SCHEDULES.index(self.schedule), CACHES.index(self.weak),
                           ctypes.c_uint64(self.seed), ctypes.c_uint64(self.budget))
         self.show_memory()

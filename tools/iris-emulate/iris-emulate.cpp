@@ -83,6 +83,11 @@ static cl::opt<Caches> caches(
                    "a cache of each wave, on chips whose workgroups may "
                    "have several")),
     cl::init(Caches::None), cl::cat(category));
+static cl::opt<bool>
+    checksOrder("check-order",
+                cl::desc("Report accesses of two waves that nothing orders by "
+                         "the memory model of the chip"),
+                cl::cat(category));
 static cl::opt<uint64_t> seed("seed", cl::desc("Determines the order"),
                               cl::value_desc("N"), cl::init(0),
                               cl::cat(category));
@@ -235,6 +240,7 @@ static Error runTool() {
   options.schedule = schedule;
   options.seed = seed;
   options.caches = caches;
+  options.checksOrder = checksOrder;
   options.budget = budget;
   options.residentGroups = std::max(1u, unsigned(resident));
   auto begin = std::chrono::steady_clock::now();

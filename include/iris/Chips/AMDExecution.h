@@ -50,6 +50,10 @@ struct AMDExecution {
   CacheControl cacheControl;
   /// Whether the waves of a workgroup may have different caches.
   bool hasCachesOfWaves;
+  /// The first scope whose release writes caches back, by the memory model in
+  /// LLVM's AMDGPUUsage: 1 workgroup, 2 agent, 3 system, 4 none. For smaller
+  /// ones it is enough to wait, since stores are written through.
+  unsigned writesBackFrom;
   /// Whether 16-bit operations keep the upper half of their result's register.
   bool keepsUpperHalf;
   /// Whether v_cmpx writes EXEC alone.

@@ -70,6 +70,9 @@ enum class Caches { None, Device, Workgroup, Wave, ComputeUnit };
 struct RunOptions {
   Schedule schedule = Schedule::Random;
   Caches caches = Caches::None;
+  /// Whether accesses of different waves to the same bytes that nothing orders,
+  /// by the memory model of the chip, are errors (OrderCheck.h).
+  bool checksOrder = false;
   uint64_t seed = 0;
   /// Instructions of all waves together.
   uint64_t budget = uint64_t(1) << 40;

@@ -16,6 +16,7 @@ struct Bridge {
   std::vector<std::unique_ptr<CodeObject>> codes;
   std::unique_ptr<Emulator> emulator;
   std::vector<uint32_t> removed;
+  bool checksOrder = false;
   std::string error, text;
 
   int fail(llvm::Error failure) {
@@ -47,6 +48,11 @@ EXPORT void emulatorRemove(Bridge *bridge, const uint32_t *positions,
   bridge->removed.assign(positions, positions + count);
 }
 
+/// Whether later runs check the order of accesses.
+EXPORT void emulatorCheckOrder(Bridge *bridge, int checksOrder) {
+  bridge->checksOrder = checksOrder;
+}
+
 /// Forgets all launches.
 EXPORT void emulatorStart(Bridge *bridge, unsigned schedule, unsigned caches,
                           uint64_t seed, uint64_t budget) {
@@ -56,6 +62,7 @@ EXPORT void emulatorStart(Bridge *bridge, unsigned schedule, unsigned caches,
   options.seed = seed;
   options.budget = budget;
   options.removed = bridge->removed;
+  options.checksOrder = bridge->checksOrder;
   bridge->emulator.reset();
   bridge->emulator = std::make_unique<Emulator>(bridge->memory, options);
 }

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "OrderCheck.h"
+#include "Wave.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir::iris::emulator;
+using irischips::CacheControl;
+
+/// The reach that stores need before they are seen in a scope.
+static Reach reachFor(const irischips::AMDExecution &execution, Scope scope) {
+  unsigned number = unsigned(scope);
+  return number >= execution.writesBackFrom ? Reach(number) : kWaited;
+}
+
+/// The levels whose caches may have old values of stores in a scope.
+static unsigned levelsFor(const irischips::AMDExecution &execution,
+                          Scope scope) {
+  unsigned levels = execution.hasCachesOfWaves ? kNearLevel : 0;
+  if (scope >= Scope::Agent)
+    levels |= kAgentLevel;
+  // Where none is written back for the system, none is invalidated.
+  if (scope == Scope::System &&
+      execution.writesBackFrom <= unsigned(Scope::System))
+    levels |= kSystemLevel;
+  return levels;
+}
+
+/// How far an access is coherent by itself.
+static Scope coherentScopeOf(const irischips::AMDExecution &execution,
+                             const Instruction &instruction, bool isStore) {
+  // Where no bit says so, stores are written through to where flags are seen.
+  if (isStore && execution.cacheControl == CacheControl::Bypass)
+    return Scope::System;
+  return instruction.scope;
+}
+
+//===----------------------------------------------------------------------===//
+// Waves
+//===----------------------------------------------------------------------===//
+
+void OrderCheck::start(Wave &wave) {
+  wave.orderIndex = unsigned(states.size());
+  State &state = states.emplace_back();
+  const Workgroup &group = wave.group;
+  state.launch = group.launch;
+  state.device = group.device;
+  numGroups += wave.number == 0;
+  state.group = numGroups;
+  state.name = llvm::formatv("workgroup ({0}, {1}, {2}), wave {3} of launch "
+                             "{4} on device {5}",
+                             group.ids[0], group.ids[1], group.ids[2],
+                             wave.number, group.launch, group.device);
+  state.knowledge.join(ended);
+  state.fresh.invalidate(ended, kAllLevels);
+}
+
+void OrderCheck::end(Wave &wave) { reportGuesses(wave, stateOf(wave)); }
+
+void OrderCheck::endLaunch(unsigned launch) {
+  for (unsigned i = 0; i < states.size(); ++i)
+    if (State &state = states[i]; state.launch == launch && state.isRunning) {
+      ended.join(state.knowledge);
+      ended.raise(i, ~uint32_t(0));
+      groups.erase(state.group);
+      state.isRunning = false;
+      state.knowledge = {};
+      state.fresh = {};
+      state.shared = state.observed = nullptr;
+      state.observations.clear();
+    }
+}
+
+void OrderCheck::forget(uint64_t address, uint64_t bytes) {
+  for (uint64_t word = address & ~uint64_t(3); word < address + bytes;
+       word += 4)
+    words.erase(word);
+}
+
+OrderCheck::State &OrderCheck::stateOf(const Wave &wave) {
+  return states[wave.orderIndex];
+}
+
+Scope OrderCheck::neededScope(const State &a, const State &b) const {
+  if (a.group == b.group)
+    return Scope::Workgroup;
+  return a.device == b.device ? Scope::Agent : Scope::System;
+}
+
+void OrderCheck::update(Wave &wave, State &state) {
+  const OutstandingAccesses &outstanding = wave.outstanding;
+  unsigned self = wave.orderIndex;
+  Knowledge &knowledge = state.knowledge;
+  bool countsTogether =
+      wave.execution.counters == irischips::WaitCounters::VectorAndScalar;
+  knowledge.stores[kWaited].raise(
+      self, outstanding.completedStores(countsTogether ? Counter::Load
+                                                       : Counter::Store));
+  knowledge.loads.raise(self, outstanding.completedLoads());
+  knowledge.shared.raise(self, outstanding.completedShared());
+  knowledge.issued.raise(self, uint32_t(outstanding.count()));
+}
+
+void OrderCheck::waited(Wave &wave, Counter counter, unsigned allowed) {
+  State &state = stateOf(wave);
+  update(wave, state);
+  Knowledge &knowledge = state.knowledge;
+  bool countsTogether =
+      wave.execution.counters == irischips::WaitCounters::VectorAndScalar;
+  if (allowed == 0 &&
+      counter == (countsTogether ? Counter::Load : Counter::Store))
+    for (unsigned i = 0; i < kNumReaches; ++i) {
+      knowledge.stores[i].join(state.writtenBack[i]);
+      state.writtenBack[i] = {};
+    }
+  uint32_t completed = knowledge.loads[wave.orderIndex];
+  llvm::erase_if(state.observations, [&](const Observation &each) {
+    if (each.number > completed)
+      return false;
+    knowledge.join(*each.knowledge);
+    return true;
+  });
+}
+
+void OrderCheck::writeBack(Wave &wave, Scope scope) {
+  State &state = stateOf(wave);
+  update(wave, state);
+  const Knowledge &knowledge = state.knowledge;
+  unsigned self = wave.orderIndex;
+  for (unsigned number = unsigned(Scope::Workgroup); number <= unsigned(scope);
+       ++number) {
+    // The stores before it, and those of other waves that have come as far as
+    // the caches that it writes back.
+    Clock &target = state.writtenBack[number];
+    target.raise(self, knowledge.issued[self]);
+    for (unsigned i = 0; i < knowledge.issued.size(); ++i)
+      if (i != self) {
+        Scope other = neededScope(state, states[i]);
+        if (unsigned(other) < number)
+          target.raise(i, knowledge.stores[reachFor(wave.execution, other)][i]);
+      }
+  }
+}
+
+void OrderCheck::invalidate(Wave &wave, unsigned levels) {
+  State &state = stateOf(wave);
+  state.fresh.invalidate(state.knowledge, levels);
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+/// The caches that all waves of a workgroup share.
+constexpr unsigned kSharedLevels = kAgentLevel | kSystemLevel;
+
+void OrderCheck::arrive(Wave &wave) {
+  State &state = stateOf(wave);
+  update(wave, state);
+  reportGuesses(wave, state);
+  Group &group = groups[state.group];
+  if (group.generation != wave.group.generation) {
+    group.released = std::move(group.arrived);
+    group.arrived = {};
+    group.generation = wave.group.generation;
+  }
+  group.arrived.knowledge.join(state.knowledge);
+  group.arrived.fresh.join(state.fresh, kSharedLevels);
+}
+
+void OrderCheck::leave(Wave &wave) {
+  State &state = stateOf(wave);
+  Group &group = groups[state.group];
+  // The first wave that goes on, or one that comes after another has arrived at
+  // the next barrier.
+  const AtBarrier &released =
+      group.generation == wave.barrier ? group.arrived : group.released;
+  state.knowledge.join(released.knowledge);
+  state.fresh.join(released.fresh, kSharedLevels);
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+bool OrderCheck::isOrdered(const Wave &wave, const State &state,
+                           const Record &record, bool isStore,
+                           Scope scope) const {
+  const irischips::AMDExecution &execution = wave.execution;
+  const Knowledge &knowledge = state.knowledge;
+  Scope needed = neededScope(state, states[record.wave]);
+  // The waves of a workgroup have one cache, which keeps the order.
+  if (needed == Scope::Workgroup && !execution.hasCachesOfWaves)
+    return record.number <= knowledge.issued[record.wave];
+  if (!record.isStore)
+    return record.number <= knowledge.loads[record.wave];
+  bool isThrough =
+      record.scope >= needed && execution.cacheControl != CacheControl::Bypass;
+  Reach reach = isThrough ? kWaited : reachFor(execution, needed);
+  if (record.number > knowledge.stores[reach][record.wave])
+    return false;
+  if (isStore || scope >= needed)
+    return true;
+  unsigned levels = levelsFor(execution, needed);
+  for (unsigned level = 0; level < kNumLevels; ++level)
+    if (levels >> level & 1 &&
+        record.number > state.fresh.stores[level][reach][record.wave])
+      return false;
+  return true;
+}
+
+std::string OrderCheck::explain(const Wave &wave, const State &state,
+                                const Record &record, bool isStore) const {
+  const Knowledge &knowledge = state.knowledge;
+  if (record.number > knowledge.issued[record.wave])
+    return "nothing orders them";
+  if (!record.isStore)
+    return "the load was not waited for before it was known to have been "
+           "executed";
+  if (record.number > knowledge.stores[kWaited][record.wave])
+    return "the store was not waited for";
+  Scope needed = neededScope(state, states[record.wave]);
+  if (record.number >
+      knowledge.stores[reachFor(wave.execution, needed)][record.wave])
+    return "the store was not written back far enough";
+  return isStore ? "nothing orders them"
+                 : "the caches of the load were not invalidated since the "
+                   "store was known";
+}
+
+void OrderCheck::reportGuesses(Wave &wave, State &state) {
+  if (!state.guesses.empty())
+    wave.fail(state.guesses.begin()->second);
+  state.guesses.clear();
+}
+
+std::string OrderCheck::describe(const Record &record, llvm::StringRef what,
+                                 uint64_t address, bool isStore,
+                                 llvm::StringRef reason) const {
+  return llvm::formatv(
+      "missing order: it {0} {1} at {2:x}, which '{3}' at {4:x} of {5} {6}: "
+      "{7}",
+      isStore ? "stores" : "loads", what, address, record.instruction->text,
+      uint64_t(record.instruction->position) * 4, states[record.wave].name,
+      record.isStore ? "stores" : "loads", reason);
+}
+
+void OrderCheck::add(Word &word, Record record) {
+  // All that the new access covers is ordered with it, so that who is ordered
+  // with it is ordered with them. Loads only stand for those of their wave.
+  llvm::erase_if(word, [&](const Record &other) {
+    return !(other.mask & ~record.mask) &&
+           (record.isStore || (other.wave == record.wave && !other.isStore));
+  });
+  word.push_back(std::move(record));
+}
+
+bool OrderCheck::access(Wave &wave, const Instruction &instruction,
+                        uint64_t address, unsigned bytes, bool isStore) {
+  State &state = stateOf(wave);
+  Scope scope = coherentScopeOf(wave.execution, instruction, isStore);
+  bool isCoherent = scope > Scope::Wave;
+  uint32_t number = uint32_t(wave.outstanding.count()) + 1;
+  if (isStore && isCoherent && state.sharedNumber != number) {
+    update(wave, state);
+    state.sharedNumber = number;
+    state.shared = std::make_shared<const Knowledge>(state.knowledge);
+  }
+  for (uint64_t at = address & ~uint64_t(3); at < address + bytes; at += 4) {
+    uint64_t first = std::max(address, at) - at;
+    uint64_t end = std::min(address + bytes, at + 4) - at;
+    uint8_t mask = uint8_t(((1 << end) - 1) & ~((1 << first) - 1));
+    if (instruction.comparesToo)
+      state.guesses.erase(at);
+    Word &word = words[at];
+    SharedKnowledge passed = isStore && isCoherent ? state.shared : nullptr;
+    for (const Record &record : word) {
+      if (!(record.mask & mask) || record.wave == wave.orderIndex)
+        continue;
+      // What a flag tells those who load it, also through atomics of others.
+      if (record.knowledge && isCoherent &&
+          (!isStore || instruction.isAtomic)) {
+        if (state.observed != record.knowledge) {
+          state.observations.push_back({number, record.knowledge});
+          state.observed = record.knowledge;
+        }
+        if (instruction.isAtomic) {
+          auto joined = std::make_shared<Knowledge>(*passed);
+          joined->join(*record.knowledge);
+          passed = joined;
+        }
+      }
+      if (!isStore && !record.isStore)
+        continue;
+      Scope needed = neededScope(state, states[record.wave]);
+      if (scope >= needed && record.scope >= needed)
+        continue;
+      if (isOrdered(wave, state, record, isStore, scope))
+        continue;
+      // It stores what others that load it now take for a guess: see below.
+      if (instruction.comparesToo && !record.isStore)
+        continue;
+      std::string text = describe(record, "memory", at, isStore,
+                                  explain(wave, state, record, isStore));
+      // LLVM's loops of a compare-and-swap begin with a load that is no atomic.
+      if (record.isAtomic && !isStore) {
+        state.guesses[at] =
+            llvm::formatv("{0}\n  by '{1}' at {2:x}", text, instruction.text,
+                          uint64_t(instruction.position) * 4);
+        continue;
+      }
+      wave.fail(text);
+      return false;
+    }
+    add(word, {&instruction, wave.orderIndex, number, mask, isStore,
+               instruction.isAtomic, scope, std::move(passed)});
+  }
+  return true;
+}
+
+bool OrderCheck::accessShared(Wave &wave, const Instruction &instruction,
+                              uint32_t address, unsigned bytes, bool isStore) {
+  State &state = stateOf(wave);
+  Group &group = groups[state.group];
+  uint32_t number = uint32_t(wave.outstanding.count()) + 1;
+  for (uint32_t at = address & ~3u; at < address + bytes; at += 4) {
+    uint32_t first = std::max(address, at) - at;
+    uint32_t end = std::min(address + bytes, at + 4) - at;
+    uint8_t mask = uint8_t(((1 << end) - 1) & ~((1 << first) - 1));
+    Word &word = group.lds[at];
+    for (const Record &record : word) {
+      if (!(record.mask & mask) || record.wave == wave.orderIndex ||
+          (!isStore && !record.isStore) ||
+          (instruction.isAtomic && record.isAtomic) ||
+          record.number <= state.knowledge.shared[record.wave])
+        continue;
+      wave.fail(
+          describe(record, "LDS", at, isStore,
+                   record.number <= state.knowledge.issued[record.wave]
+                       ? "that access was not waited for before the barrier"
+                       : "no barrier is between them"));
+      return false;
+    }
+    add(word, {&instruction, wave.orderIndex, number, mask, isStore,
+               instruction.isAtomic, Scope::Wave, nullptr});
+  }
+  return true;
+}

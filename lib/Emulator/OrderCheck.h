@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- OrderCheck.h - Accesses that nothing orders --------------*- C++ -*-===//
+//
+// Finds two accesses of different waves to the same bytes, one of them a store,
+// where the memory model lets the second one see either side of the first one:
+// a barrier, a wait, a write-back, an invalidation, or a cache bit is missing.
+// It follows what each wave knows of all others, whatever their order in this
+// execution. See docs/internals/emulator.md.
+#ifndef IRIS_EMULATOR_ORDERCHECK_H
+#define IRIS_EMULATOR_ORDERCHECK_H
+
+#include "Clocks.h"
+#include "Instruction.h"
+#include "Waits.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringRef.h"
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mlir::iris::emulator {
+
+class OrderCheck {
+public:
+  /// A wave starts: it knows all that launches did which have ended.
+  void start(Wave &wave);
+  /// All waves of a launch have ended.
+  void endLaunch(unsigned launch);
+  /// Something else than a kernel changes these bytes.
+  void forget(uint64_t address, uint64_t bytes);
+
+  /// An access of a lane; false, with an error of the wave, if an access of
+  /// another wave is not ordered with it.
+  bool access(Wave &wave, const Instruction &instruction, uint64_t address,
+              unsigned bytes, bool isStore);
+  /// The same for LDS.
+  bool accessShared(Wave &wave, const Instruction &instruction,
+                    uint32_t address, unsigned bytes, bool isStore);
+
+  /// After a wait.
+  void waited(Wave &wave, Counter counter, unsigned allowed);
+  /// Instructions for caches; `levels` has a bit for each one that is
+  /// invalidated (Clocks.h).
+  void writeBack(Wave &wave, Scope scope);
+  void invalidate(Wave &wave, unsigned levels);
+  /// The end of a wave.
+  void end(Wave &wave);
+  /// A wave arrives at the barrier of its workgroup; goes on after it.
+  void arrive(Wave &wave);
+  void leave(Wave &wave);
+
+private:
+  using SharedKnowledge = std::shared_ptr<const Knowledge>;
+
+  /// The latest access of a wave to bytes of a word.
+  struct Record {
+    const Instruction *instruction;
+    uint32_t wave, number;
+    uint8_t mask;
+    bool isStore, isAtomic;
+    /// How far it is coherent by itself.
+    Scope scope;
+    /// Of a store: what its wave knew, for who sees it.
+    SharedKnowledge knowledge;
+  };
+  using Word = llvm::SmallVector<Record, 1>;
+
+  /// A load of a flag that has not been waited for.
+  struct Observation {
+    uint32_t number;
+    SharedKnowledge knowledge;
+  };
+
+  struct State {
+    bool isRunning = true;
+    /// What reports say of it.
+    std::string name;
+    unsigned launch = 0, device = 0, group = 0;
+    Knowledge knowledge;
+    FreshCaches fresh;
+    /// Write-backs that have not been waited for, by reach.
+    Clock writtenBack[kNumReaches];
+    std::vector<Observation> observations;
+    /// A copy of the knowledge, for the store of this number.
+    SharedKnowledge shared;
+    uint32_t sharedNumber = 0;
+    /// Loads of atomics' results that nothing orders, by address, with the
+    /// report: the wave compares them by an atomic before it relies on them.
+    std::map<uint64_t, std::string> guesses;
+    /// The last one that was observed: those who poll see it again.
+    SharedKnowledge observed;
+  };
+
+  /// What waves know that have arrived at a barrier, and at the one before.
+  struct AtBarrier {
+    Knowledge knowledge;
+    FreshCaches fresh;
+  };
+  struct Group {
+    AtBarrier arrived, released;
+    uint64_t generation = 0;
+    llvm::DenseMap<uint32_t, Word> lds;
+  };
+
+  State &stateOf(const Wave &wave);
+  Scope neededScope(const State &a, const State &b) const;
+  /// Brings what the wave knows of itself up to date.
+  void update(Wave &wave, State &state);
+  /// Whether a wave may rely on the order of a record and its own access.
+  bool isOrdered(const Wave &wave, const State &state, const Record &record,
+                 bool isStore, Scope scope) const;
+  bool isSharedOrdered(const State &state, const Record &record) const;
+  std::string explain(const Wave &wave, const State &state,
+                      const Record &record, bool isStore) const;
+  std::string describe(const Record &record, llvm::StringRef what,
+                       uint64_t address, bool isStore,
+                       llvm::StringRef reason) const;
+  /// Reports loads that no atomic has compared.
+  void reportGuesses(Wave &wave, State &state);
+  void add(Word &word, Record record);
+
+  std::vector<State> states;
+  /// What waves knew that have ended. A launch begins with it, and without what
+  /// caches had: the end of a launch writes all caches of its device back.
+  Knowledge ended;
+  llvm::DenseMap<uint64_t, Word> words;
+  /// By number.
+  std::map<unsigned, Group> groups;
+  unsigned numGroups = 0;
+};
+
+} // namespace mlir::iris::emulator
+
+#endif // IRIS_EMULATOR_ORDERCHECK_H

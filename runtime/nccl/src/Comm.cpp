@@ -269,7 +269,10 @@ Status ncclComm::asyncError() {
     IRISRT_RETURN_IF_ERROR(worker.wait());
   std::lock_guard<std::mutex> lock(mutex_);
   IRISRT_RETURN_IF_ERROR(openError_);
-  return session_.world ? session_.poll() : Status::success();
+  if (!session_.world)
+    return Status::success();
+  IRISRT_RETURN_IF_ERROR(session_.poll());
+  return failOnDeviceError(session_.world->checkDevice());
 }
 
 Status ncclComm::finalize() {

@@ -251,6 +251,11 @@ public:
   /// libraries: the device is current from then on, and calls do not break
   /// captures of the program's threads.
   virtual Status useThread() { return Status::success(); }
+  /// Asks the device whether it has failed, without waiting, by a stream of
+  /// this object. Breaks no captures of the program's threads.
+  virtual Status checkDevice(StreamHandle /*stream*/) {
+    return Status::success();
+  }
   /// Calls a function with the device current on the calling thread.
   virtual Status callOnDevice(const std::function<Status()> &function) {
     return function();

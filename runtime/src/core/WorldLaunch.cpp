@@ -390,6 +390,11 @@ Status World::poll() {
   return impl_->checkHang();
 }
 
+Status World::checkDevice() {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  return impl_->failOnError(impl_->backend->checkDevice(impl_->mainStream));
+}
+
 Status World::Impl::agreeAcrossRanks() {
   IRISRT_RETURN_IF_ERROR(heap->compare(CollectiveTag::sync));
   return heap->recycle();

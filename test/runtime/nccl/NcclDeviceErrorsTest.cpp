@@ -178,3 +178,22 @@ TEST_P(NcclDeviceErrors, OfAKernelAtTheEnd) {
               return "";
             }));
 }
+
+/// The same, and no rank makes another call.
+TEST_P(NcclDeviceErrors, OfAKernelWithoutACall) {
+  Joined joined;
+  EXPECT_EQ("", run(2, [&](ncclUniqueId id, int rank) -> std::string {
+              ncclComm_t comm;
+              NCCL_TRY(ncclCommInitRank(&comm, 2, id, rank));
+              if (rank == 1)
+                joined.set(true);
+              RANK_CHECK(joined.get());
+              if (rank == 0)
+                inject("streamQuery", launchFailed);
+              TRY_TEXT(waitForAsyncError(
+                  comm, rank == 0 ? ncclUnhandledCudaError : ncclRemoteError));
+              endInjection();
+              NCCL_TRY(ncclCommDestroy(comm));
+              return "";
+            }));
+}

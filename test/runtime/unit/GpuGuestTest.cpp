@@ -175,6 +175,42 @@ TEST_P(GpuGuest, BindsOnlyThreadsThatAreNotBound) {
 }
 
 /// The devices of one process, once; the caller's device stays.
+/// Without a change to what is captured, or to the mode of the thread.
+TEST_P(GpuGuest, AsksWhetherTheDeviceHasFailed) {
+  auto exchange = fake<int (*)(int *)>("cuThreadExchangeStreamCaptureMode");
+  auto modeOfThread = [&] {
+    int mode = 0;
+    exchange(&mode);
+    const int before = mode;
+    exchange(&mode);
+    return before;
+  };
+  create();
+  auto stream = backend->createStream();
+  ASSERT_OK(stream);
+  for (int mode : {0, 1, 2}) { // global, of the thread, relaxed
+    int set = mode;
+    exchange(&set);
+    EXPECT_OK(backend->checkDevice(*stream));
+    EXPECT_EQ(modeOfThread(), mode);
+  }
+  EXPECT_OK(backend->beginCapture(*stream));
+  EXPECT_OK(backend->checkDevice(*stream));
+  auto graph = backend->endCapture(*stream);
+  ASSERT_OK(graph);
+  EXPECT_OK(backend->destroyGraph(*graph));
+  control().failFunction = "streamQuery";
+  control().failResult = 719;
+  EXPECT_EQ(backend->checkDevice(*stream).code(), StatusCode::deviceError);
+  EXPECT_EQ(modeOfThread(), 2);
+  control().failFunction = "threadCaptureMode"; // old drivers lack it
+  EXPECT_OK(backend->checkDevice(*stream));
+  control().failFunction = nullptr;
+  int global = 0;
+  exchange(&global);
+  EXPECT_FALSE(backend->checkDevice({1}).ok());
+}
+
 TEST_P(GpuGuest, EnablesPeerAccess) {
   auto bound = fake<int (*)()>("fakeGpuCurrentDevice");
   auto bind = fake<void (*)(int)>("fakeGpuBindDevice");

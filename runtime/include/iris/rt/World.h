@@ -225,6 +225,11 @@ public:
   /// wait for kernels.
   /// \return the error that made the world fail, or success
   Status poll();
+  /// Like failure(), and also asks the device whether it has failed, by a fault
+  /// or a trap of a kernel, also one that the program launched by itself. Waits
+  /// for nothing, and breaks no captures.
+  /// \return the error that made the world fail, or success
+  Status checkDevice();
   /// Makes the world fail, on this rank and all peers.
   /// \param status the error that all calls return from then on
   void fail(const Status &status);

@@ -85,6 +85,7 @@ public:
   Status forgetStream(StreamHandle stream) override;
   Expected<void *> nativeStream(StreamHandle stream) override;
   Status useThread() override;
+  Status checkDevice(StreamHandle stream) override;
   Status callOnDevice(const std::function<Status()> &function) override;
   Expected<bool> isCapturing(StreamHandle stream) override;
   std::optional<uint64_t> streamId(StreamHandle stream) override;

@@ -219,6 +219,23 @@ Status GpuBackend::useThread() {
                      "make the device current on this thread");
 }
 
+/// After a fault of a kernel, every query of the context fails. In the thread's
+/// usual mode, one could invalidate captures of other threads.
+Status GpuBackend::checkDevice(StreamHandle stream) {
+  IRISRT_RETURN_IF_ERROR(checkStream(stream));
+  const DeviceBinding bound = bind();
+  IRISRT_RETURN_IF_ERROR(bound.status());
+  int mode = captureModeRelaxed;
+  const bool isExchanged =
+      api_->threadCaptureMode && api_->threadCaptureMode(&mode) == success;
+  const Stream on = driverStream(stream);
+  const Result result = isCaptured(on) ? success : api_->streamQuery(on);
+  if (isExchanged)
+    (void)api_->threadCaptureMode(&mode); // the mode before
+  return result == errorNotReady ? Status::success()
+                                 : checkDone(result, "run work of the device");
+}
+
 Status GpuBackend::callOnDevice(const std::function<Status()> &function) {
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <utility>
 
 using namespace fakegpu;
 
@@ -169,6 +170,9 @@ struct FakeGraph {
 };
 } // namespace
 
+/// Of the thread; 0: global.
+static thread_local int captureMode = 0;
+
 extern "C" {
 
 Result fake_set_bytes(Address address, unsigned char value, size_t bytes,
@@ -237,6 +241,12 @@ Result fake_stream_context(Stream stream, Context *context) {
 Result fake_stream_id(Stream stream, unsigned long long *id) {
   FAKE_ENTER_BOUND("streamId");
   *id = toStream(stream)->id;
+  return success;
+}
+
+Result fake_thread_capture_mode(int *mode) {
+  FAKE_ENTER("threadCaptureMode");
+  std::swap(*mode, captureMode);
   return success;
 }
 
@@ -483,6 +493,8 @@ FAKE_EXPORT(fake_stream_create, hipStreamCreateWithPriority)
 FAKE_EXPORT(fake_stream_destroy, cuStreamDestroy_v2)
 FAKE_EXPORT(fake_stream_destroy, hipStreamDestroy)
 FAKE_EXPORT(fake_stream_context, cuStreamGetCtx)
+FAKE_EXPORT(fake_thread_capture_mode, cuThreadExchangeStreamCaptureMode)
+FAKE_EXPORT(fake_thread_capture_mode, hipThreadExchangeStreamCaptureMode)
 FAKE_EXPORT(fake_stream_device, hipStreamGetDevice)
 FAKE_EXPORT(fake_stream_id, cuStreamGetId)
 FAKE_EXPORT(fake_stream_query, cuStreamQuery)

@@ -356,9 +356,11 @@ Status JobCommunicator::Impl::copy(const Call &call, uint64_t to, uint64_t from,
 // Slices
 //===----------------------------------------------------------------------===//
 
-Slices JobCommunicator::Impl::slicesOf(uint64_t count, uint64_t width,
-                                       uint64_t most, uint64_t unit) const {
-  const uint64_t bytes = model.sliceBytes(count * width, most * width);
+Slices JobCommunicator::Impl::slicesOf(const Call &call, uint64_t most,
+                                       uint64_t unit) const {
+  const uint64_t count = call.count, width = dtypeBytes(call.dtype);
+  const uint64_t bytes = (reduces(call.op) ? fixedModel() : model)
+                             .sliceBytes(count * width, most * width);
   const uint64_t slice = std::min(bytes / width, most);
   const uint64_t aligned = unit * (sliceAlignment / width);
   const uint64_t step = slice >= aligned ? aligned : unit;

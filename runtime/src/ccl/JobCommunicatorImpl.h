@@ -121,6 +121,8 @@ struct JobCommunicator::Impl {
 
   // The measured model (JobModel.cpp).
   rt::Expected<InterNodeModel> measureModel();
+  /// The model of the options or, without one, of such devices.
+  InterNodeModel fixedModel() const;
   rt::Expected<double> timeExchange(uint64_t bytes, uint32_t number);
   rt::Status exchangeInRing(uint64_t bytes, uint32_t number);
   rt::Expected<double> largest(double mine);
@@ -148,11 +150,11 @@ struct JobCommunicator::Impl {
   /// overlap; steps of a slice start after all steps of the last but one.
   rt::Status runSlices(const Slices &slices, rt::Stream stream,
                        const Steps &steps);
-  /// The slices of a message of `count` elements, of at most `most` each; a
-  /// multiple of `unit` unless it is the whole, and of `unit` aligned pieces if
-  /// it is longer than these.
-  Slices slicesOf(uint64_t count, uint64_t width, uint64_t most,
-                  uint64_t unit) const;
+  /// The slices of a call, of at most `most` elements each; a multiple of
+  /// `unit` unless it is the whole, and of `unit` aligned pieces if it is
+  /// longer than these. Kernels for slices of other lengths may add in another
+  /// order, so those of reductions do not depend on what was measured.
+  Slices slicesOf(const Call &call, uint64_t most, uint64_t unit) const;
   /// The staging buffer of a slice: every other slice has the same.
   uint64_t stageOf(uint64_t slice) const {
     return staging + slice % 2 * stageBytes();

@@ -114,7 +114,7 @@ Expected<double> JobCommunicator::Impl::estimate(const Call &call) {
     return node.estimate(call);
   const uint64_t width = dtypeBytes(call.dtype);
   const uint64_t most = stageBytes() / width / (map.numNodes() + 1);
-  const Slices slices = slicesOf(call.count, width, most, map.numRails());
+  const Slices slices = slicesOf(call, most, map.numRails());
   auto inNode = [&](Op op, uint64_t count) {
     return estimateInNode(call, op, count);
   };

@@ -20,7 +20,7 @@ Status JobCommunicator::Impl::allToAll(const Call &call) {
   // A stage has a copy of what is sent, if that is overwritten, then the chunks
   // of the node before and after their exchange.
   const uint64_t most = stageBytes() / width / (numRanks + 2 * map.mostRanks());
-  const Slices slices = slicesOf(call.count, width, most, 1);
+  const Slices slices = slicesOf(call, most, 1);
   auto offsetOf = [&](uint64_t k, uint32_t rank) {
     return (rank * call.count + slices.offsetOf(k)) * width;
   };

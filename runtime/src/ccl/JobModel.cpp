@@ -70,10 +70,15 @@ Expected<double> JobCommunicator::Impl::timeExchange(uint64_t bytes,
   return largest(best);
 }
 
+InterNodeModel JobCommunicator::Impl::fixedModel() const {
+  if (options.model)
+    return *options.model;
+  return world.deviceKind() == DeviceKind::host ? InterNodeModel()
+                                                : InterNodeModel::ofGpus();
+}
+
 Expected<InterNodeModel> JobCommunicator::Impl::measureModel() {
-  const InterNodeModel base = world.deviceKind() == DeviceKind::host
-                                  ? InterNodeModel()
-                                  : InterNodeModel::ofGpus();
+  const InterNodeModel base = fixedModel();
   if (map.numNodes() == 1)
     return base;
   const Enqueuing enqueuing(*this, {transfers.stream()});

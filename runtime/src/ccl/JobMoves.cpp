@@ -30,7 +30,7 @@ Status JobCommunicator::Impl::allGather(const Call &call) {
   const uint64_t width = dtypeBytes(call.dtype);
   const auto in = reinterpret_cast<uint64_t>(call.in);
   const auto out = reinterpret_cast<uint64_t>(call.out);
-  const Slices slices = slicesOf(call.count, width, call.count, 1);
+  const Slices slices = slicesOf(call, call.count, 1);
   auto chunkOf = [&](uint32_t rank) { return out + rank * call.count * width; };
   Steps steps;
   steps.transfer = [&](uint64_t k) {
@@ -93,7 +93,7 @@ Status JobCommunicator::Impl::broadcast(const Call &call) {
   const auto out = reinterpret_cast<uint64_t>(call.out);
   const uint32_t rails = map.numRails(), numNodes = map.numNodes();
   const uint32_t rootNode = map.nodeOf(call.root);
-  const Slices slices = slicesOf(call.count, width, call.count, rails);
+  const Slices slices = slicesOf(call, call.count, rails);
   auto piecesOf = [&](uint64_t k) { return Split{slices.sizeOf(k), rails}; };
   Steps steps;
   if (myNode == rootNode)

@@ -94,7 +94,7 @@ Status JobCommunicator::Impl::allReduce(const Call &call) {
   // the engine reduces from one.
   const uint64_t piecesOfStage = engineReduces(call) ? 1 : map.numNodes() + 1;
   const uint64_t most = stageBytes() / width / piecesOfStage * rails - rails;
-  const Slices slices = slicesOf(call.count, width, most, rails);
+  const Slices slices = slicesOf(call, most, rails);
   auto piecesOf = [&](uint64_t k) { return Split{slices.sizeOf(k), rails}; };
   auto countOf = [&](const Split &pieces) {
     return myLocal < rails ? pieces.sizeOf(myLocal) : 0;
@@ -136,7 +136,7 @@ Status JobCommunicator::Impl::reduceScatter(const Call &call) {
   for (uint32_t each = 0; each < numNodes; ++each)
     most =
         std::min(most, stageBytes() / width / (numNodes + map.mostHeld(each)));
-  const Slices slices = slicesOf(call.count, width, most, 1);
+  const Slices slices = slicesOf(call, most, 1);
   // The ranks of other nodes that this rank is the holder of.
   std::vector<uint32_t> held;
   for (uint32_t rank = 0; rank < map.numRanks(); ++rank)

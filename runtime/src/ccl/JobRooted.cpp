@@ -21,7 +21,7 @@ Status JobCommunicator::Impl::reduce(const Call &call) {
   // A stage has the pieces of all nodes, the result, and what the root gathers.
   const uint64_t most =
       stageBytes() / width / (numNodes + 1 + map.mostRanks()) * rails - rails;
-  const Slices slices = slicesOf(call.count, width, most, rails);
+  const Slices slices = slicesOf(call, most, rails);
   auto piecesOf = [&](uint64_t k) { return Split{slices.sizeOf(k), rails}; };
   auto countOf = [&](const Split &pieces) {
     return myLocal < rails ? pieces.sizeOf(myLocal) : 0;
@@ -87,7 +87,7 @@ Status JobCommunicator::Impl::exchangeWithRoot(const Call &call,
   const bool isRoot = me == call.root;
   const uint32_t rootLocal = map.localOf(call.root);
   const uint64_t most = stageBytes() / width / map.mostRanks();
-  const Slices slices = slicesOf(call.count, width, most, 1);
+  const Slices slices = slicesOf(call, most, 1);
   auto chunkOf = [&](uint32_t rank) {
     return chunks + rank * call.count * width;
   };

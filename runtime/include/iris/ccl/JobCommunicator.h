@@ -60,7 +60,9 @@ struct JobCommunicatorOptions {
   /// Chooses the slices, and how rails exchange data. None: create() measures
   /// the latency and the bandwidth of the engine, in some milliseconds (0.1 s
   /// on a network of 100 Mbit/s), and takes the other parameters from
-  /// InterNodeModel() on the host and InterNodeModel::ofGpus() elsewhere.
+  /// InterNodeModel() on the host and InterNodeModel::ofGpus() elsewhere. These
+  /// alone choose the slices of reductions, whose results are bitwise equal in
+  /// every run.
   std::optional<InterNodeModel> model;
   /// The source of the kernels that combine what nodes send; null:
   /// KernelCache::shared().

@@ -7,14 +7,14 @@
 
 #include "Checks.h"
 
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace mlir::iris;
 using namespace mlir::iris::sync;
 
-/// Numbers of ranks.
-static constexpr unsigned kWorlds[] = {2, 3, 4, 8};
+/// The most ranks: those of a group.
+static constexpr unsigned kMostRanks = 8;
 
 std::string mlir::iris::sync::nameOf(const Event &event) {
   return "'" + event.op->getName().getStringRef().str() + "' op";
@@ -73,7 +73,7 @@ static SmallVector<SyncFinding> checkWorld(const World &world) {
 static void checkWorlds(llvm::function_ref<World(unsigned)> build,
                         SyncReport &report) {
   std::optional<SmallVector<SyncFinding>> common;
-  for (unsigned numRanks : kWorlds) {
+  for (unsigned numRanks : llvm::seq_inclusive(2u, kMostRanks)) {
     World world = build(numRanks);
     if (world.isUnsupported)
       continue;

@@ -324,8 +324,18 @@ bool KernelWalker::skip(Operation *op) {
   return true;
 }
 
+/// Whether an access is volatile; it may be one that a program polls.
+static bool isVolatile(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<tile::LoadOp, tile::StoreOp, LoadOp, StoreOp, GetOp, PutOp, CopyOp>(
+          [](auto access) { return access.getIsVolatile(); })
+      .Default([](Operation *) { return false; });
+}
+
 bool KernelWalker::visit(Operation *op) {
   using Kind = Event::Kind;
+  if (isVolatile(op))
+    return addUnknown(op);
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<ExpectEqOp, TraceOp, CheckOp, gpu::BarrierOp>(
           [](auto) { return true; })
@@ -414,7 +424,13 @@ bool KernelWalker::visit(Operation *op) {
       .Case([&](scf::WhileOp loop) {
         if (AtomicCASOp cas = findPolling(loop))
           return runPolling(cas);
-        return skip(op);
+        // It may poll.
+        bool hasEffects = false;
+        loop->walk([&](Operation *nested) {
+          hasEffects |=
+              nested->getNumRegions() == 0 && !isMemoryEffectFree(nested);
+        });
+        return !hasEffects || stop(op, "how often it is executed is not known");
       })
       .Default([&](Operation *) {
         return op->getNumRegions() > 0 ? skip(op) : addUnknown(op);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Right programs, of which iris-check-sync must warn in no way: all sources of the
 examples, the tutorial and the tests that execute programs, generated suites, as
-they are written and with the library's kernels expanded, and the kernels of all
-requests of the library.
+they are written and with the library's kernels expanded, calls of each variant of
+the library, and the kernels of all its requests.
 
 Programs with a known error are in WRONG, with what is found in them.
 """
@@ -81,6 +81,18 @@ def tests():
                 yield ("-".join(words).replace("_", "-").lower()
                        + ("-full" if isLong else ""),
                        suite_text(suite, element, isLong))
+    # Without their barriers, most of the calls leave accesses that nothing orders:
+    # they are followed.
+    expand = "iris-opt --split-input-file --iris-expand-pipeline"
+    yield ("library-calls",
+           "# RUN: %python %iris_src_root/test/SyncCheck/Inputs/calls.py > %t.mlir\n"
+           f"# RUN: {expand} %t.mlir -o %t.expanded.mlir\n"
+           "# RUN: iris-opt --split-input-file --iris-check-sync=max-ops=1000000 "
+           "%t.expanded.mlir -o /dev/null 2>&1 | count 0\n"
+           "# RUN: sed '/iris.barrier/d' %t.expanded.mlir > %t.broken.mlir\n"
+           "# RUN: iris-opt --split-input-file --iris-check-sync=max-ops=1000000 "
+           "%t.broken.mlir -o /dev/null 2>&1 | FileCheck %s\n"
+           "# CHECK-COUNT-10: nothing orders them\n")
     for name in ("barriers", "matmuls"):
         yield (f"kernels-{name}",
                f"# RUN: iris-opt %iris_src_root/test/Kernels/{name}.mlir "

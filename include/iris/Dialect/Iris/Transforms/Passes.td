@@ -26,7 +26,7 @@ def IrisCheckFlagsPass : Pass<"iris-check-flags", "::mlir::ModuleOp"> {
 def IrisCheckSyncPass : Pass<"iris-check-sync", "::mlir::ModuleOp"> {
   let summary = "Warn of errors in the synchronization of ranks";
   let description = [{
-    Executes the programs of small worlds (2, 3, 4 and 8 ranks) as far as
+    Executes the programs of small worlds (2 to 8 ranks) as far as
     scalars, control flow and addresses are known without the contents of
     memory, and warns of what is wrong in all of them:
 

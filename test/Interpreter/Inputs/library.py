@@ -257,54 +257,95 @@ def with_counts():
             yield Case(name, variant["name"], "heap", cases.p.text())
 
 
-def exchanges(ranks):
-    """Every rank sends to the next one. Every other rank receives first: a
-    message that the slots cannot hold waits for its receiver."""
-    sends = next(each for each in COLLECTIVES if each["name"] == "send")
-    for variant in sends["variants"]:
-        name, cases = variant["name"], Plain()
-        p = cases.p
-        number = p.index(2 * TILE + 3)
+class Exchange(Plain):
+    """Sends and receives, and what their program needs."""
+
+    def __init__(self):
+        super().__init__()
+        p = self.p
+        self.number = p.index(2 * TILE + 3)
         memory = [("in", MEMORY), ("out", MEMORY), ("count", "index"),
                   ("root", "index"), ("iteration", "index")]
-        check = p.kernel("check", memory, collectives.check_kernel(
-            "broadcast", ELEMENT, None))
-        fill = p.kernel("fill", [memory[0], memory[-1]],
-                        collectives.fill_kernel(ELEMENT, None))
-        source, result = (p.alloc(ELEMENT, [number]) for _ in range(2))
         bytes_ = collectives.buffer("i8")
-        signature = [("in", MEMORY), ("out", MEMORY), ("work", bytes_),
-                     ("count", "index"), ("peer", "index")]
-        work = p.value(f"iris.alloc({p.index(WORKSPACE)}) workspace : {bytes_}")
-        one, two = p.index(1), p.index(2)
-        me = p.value("iris.rank %ctx : index")
-        next_ = p.rem(p.add(me, one), cases.size)
-        last = p.rem(p.sub(p.add(me, cases.size), one), cases.size)
-        is_even = p.value(f"arith.cmpi eq, {p.rem(me, two)}, {p.index(0)} : "
-                          "index")
+        self.signature = [*memory[:2], ("work", bytes_), *memory[2:4]]
+        self.checker = p.kernel("check", memory, collectives.check_kernel(
+            "broadcast", ELEMENT, None))
+        self.filler = p.kernel("fill", [memory[0], memory[-1]],
+                               collectives.fill_kernel(ELEMENT, None))
+        self.source, self.result = (p.alloc(ELEMENT, [self.number])
+                                    for _ in range(2))
+        size = p.index(WORKSPACE)
+        self.work = p.value(f"iris.alloc({size}) workspace : {bytes_}"), bytes_
+        self.me = p.value("iris.rank %ctx : index")
 
-        def start(kernel, peer):
-            standin = p.kernel(kernel, signature, lambda k: None)
-            p.launch(standin, 2, source, result, (work, bytes_),
-                     (number, "index"), (peer, "index"))
+    def start(self, kernel, peer):
+        """A kernel without ops stands for the library's."""
+        stand_in = self.p.kernel(kernel, self.signature, lambda k: None)
+        self.p.launch(stand_in, 2, self.source, self.result, self.work,
+                      (self.number, "index"), (peer, "index"))
 
-        for iteration in range(CALLS):
-            cases.launch(fill, source, iteration)
-            p.open(f"scf.if {is_even} {{")
-            start("send", next_)
-            start("recv", last)
-            p.close("} else {")
-            p.indent += 1
-            start("recv", last)
-            start("send", next_)
-            p.close()
-            cases.launch(check, source, result, (number, "index"),
-                         (last, "index"), iteration)
+    def fill(self, iteration):
+        self.launch(self.filler, self.source, iteration)
+
+    def check(self, sender, iteration):
+        self.launch(self.checker, self.source, self.result,
+                    (self.number, "index"), (sender, "index"), iteration)
+
+    def case(self, name, variant, ranks):
         kernels = "".join(
-            kernel_text(kernel, {"name": kernel, "reduces": False}, name, ranks,
-                        TILE, False) for kernel in ("send", "recv"))
-        yield Case("send, recv", name, "heap", p.text(), kernels,
-                   (r"@kernels::@(send|recv)", r"@\1::@\1"))
+            kernel_text(kernel, {"name": kernel, "reduces": False}, variant,
+                        ranks, TILE, False) for kernel in ("send", "recv"))
+        return Case("send, recv", variant, name, self.p.text(), kernels,
+                    (r"@kernels::@(send|recv)", r"@\1::@\1"))
+
+
+def ring(variant, ranks):
+    """Every rank sends to the next one. Every other rank receives first: a
+    message that the slots cannot hold waits for its receiver."""
+    exchange = Exchange()
+    p, me, size = exchange.p, exchange.me, exchange.size
+    one = p.index(1)
+    next_ = p.rem(p.add(me, one), size)
+    last = p.rem(p.sub(p.add(me, size), one), size)
+    is_even = p.value(f"arith.cmpi eq, {p.rem(me, p.index(2))}, {p.index(0)} : "
+                      "index")
+    for iteration in range(CALLS):
+        exchange.fill(iteration)
+        p.open(f"scf.if {is_even} {{")
+        exchange.start("send", next_)
+        exchange.start("recv", last)
+        p.close("} else {")
+        p.indent += 1
+        exchange.start("recv", last)
+        exchange.start("send", next_)
+        p.close()
+        exchange.check(last, iteration)
+    return exchange.case("ring", variant, ranks)
+
+
+def one_way(variant, ranks):
+    """Rank 0 sends to rank 1, and may be as many calls ahead as slots let it."""
+    exchange = Exchange()
+    p = exchange.p
+    ends = [p.index(0), p.index(1)]
+    is_end = [p.value(f"arith.cmpi eq, {exchange.me}, {end} : index")
+              for end in ends]
+    for iteration in range(CALLS):
+        p.open(f"scf.if {is_end[0]} {{")
+        exchange.fill(iteration)
+        exchange.start("send", ends[1])
+        p.close()
+        p.open(f"scf.if {is_end[1]} {{")
+        exchange.start("recv", ends[0])
+        exchange.check(ends[0], iteration)
+        p.close()
+    return exchange.case("one way", variant, ranks)
+
+
+def exchanges(ranks):
+    sends = next(each for each in COLLECTIVES if each["name"] == "send")
+    return [exchange(variant["name"], ranks) for variant in sends["variants"]
+            for exchange in (ring, one_way)]
 
 
 def matmuls():

@@ -179,9 +179,27 @@ static constexpr plan::ConfigNumber tileBytes = {
     "tileBytes", plan::minTileBytes, plan::maxTileBytes, true,
     plan::defaultTileBytes};
 
+/// "sources": where each number comes from, for people; optional.
+template <typename ModelT, size_t count>
+static void checkSources(const JsonValue &json,
+                         const NumberField<ModelT> (&fields)[count],
+                         std::initializer_list<std::string_view> others) {
+  if (!json.has("sources"))
+    return;
+  JsonValue sources = json.member("sources");
+  expectKeys(sources, fields, others);
+  std::vector<std::string_view> keys(others);
+  for (const NumberField<ModelT> &field : fields)
+    keys.push_back(field.key);
+  for (std::string_view key : keys)
+    if (sources.has(std::string(key).c_str()))
+      (void)sources.member(std::string(key).c_str()).string();
+}
+
 static LinkModel readLinks(const JsonValue &json) {
   expectKeys(json, linkNumbers,
-             {"source", "peerBytesPerUs", "warpSize", "programs"});
+             {"source", "sources", "peerBytesPerUs", "warpSize", "programs"});
+  checkSources(json, linkNumbers, {"peerBytesPerUs"});
   LinkModel links = {};
   links.source = json.member("source").string();
   readNumbers(json, linkNumbers, links);
@@ -197,8 +215,9 @@ static LinkModel readLinks(const JsonValue &json) {
 
 static ProcessorModel readProcessor(const JsonValue &json) {
   expectKeys(json, processorNumbers,
-             {"source", "processors", "copiesUseProcessors", "xcds", "tiles",
-              "commPrograms", "kPerFlag", "copyGroups"});
+             {"source", "sources", "processors", "copiesUseProcessors", "xcds",
+              "tiles", "commPrograms", "kPerFlag", "copyGroups"});
+  checkSources(json, processorNumbers, {});
   ProcessorModel model = {};
   model.source = json.member("source").string();
   readNumbers(json, processorNumbers, model);

@@ -42,6 +42,35 @@ TEST(DeviceModel, EmbeddedFilesAreModels) {
   EXPECT_EQ(embeddedDeviceModels().size(), embeddedModelTexts().size());
 }
 
+/// No AMD GPU was measured: the source of each number is beside it.
+TEST(DeviceModel, NumbersOfAmdHaveSources) {
+  size_t models = 0;
+  for (const EmbeddedModel &each : embeddedModelTexts()) {
+    const nlohmann::json model = nlohmann::json::parse(each.text);
+    if (model["device"] != "hip")
+      continue;
+    ++models;
+    for (const char *section : {"links", "processor"}) {
+      ASSERT_TRUE(model[section].contains("sources")) << each.file;
+      for (const auto &[key, value] : model[section].items()) {
+        // Not constants of a chip, or what the driver reports.
+        if (!value.is_number() || key == "warpSize" || key == "processors" ||
+            key == "xcds" || key == "acceptedSlowdown")
+          continue;
+        EXPECT_TRUE(model[section]["sources"].contains(key))
+            << each.file << ": " << section << "." << key;
+      }
+    }
+    // Fetched shards are written to memory and read once.
+    const double bound =
+        2 * static_cast<double>(model["links"]["pushBytesPerUs"]) /
+        static_cast<double>(model["processor"]["memoryBytesPerUs"]);
+    EXPECT_NEAR(model["processor"]["fetchOverlapLoss"], bound, 0.005)
+        << each.file;
+  }
+  EXPECT_EQ(models, 3u);
+}
+
 TEST(DeviceModel, RefusesWhatIsNoModel) {
   struct Case {
     std::function<void(nlohmann::json &)> change;
@@ -87,6 +116,14 @@ TEST(DeviceModel, RefusesWhatIsNoModel) {
        "'processor.tiles[0].warps' is missing"},
       {[](Json &m) { m["processor"]["processors"] = 0; },
        "'processor.processors' should be an integer from 1"},
+      {[](Json &m) {
+         m["links"]["sources"] = {{"launchMs", "a guess"}};
+       },
+       "'links.sources' has the unknown key 'launchMs'"},
+      {[](Json &m) {
+         m["links"]["sources"] = {{"launchUs", 1}};
+       },
+       "'links.sources.launchUs' should be a string"},
       {[](Json &m) { m["device"] = "tpu"; },
        "'device' is 'tpu'; expected host, cuda or hip"},
       {[](Json &m) {

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Counts the registers that the collectives of AMD GPUs spill.
+"""Counts the registers that kernels of AMD GPUs spill.
 
     utils/count-spills.py COMPILER
     utils/count-spills.py COMPILER --targets=gfx942 --types=f16 --sizes=8
+    utils/count-spills.py COMPILER --targets=gfx942 --requests=kernels.mlir
 
 COMPILER is an iris-compile. It compiles every variant of its
 --list-collectives, also staged, one kernel at a time. A kernel that it rejects
-(a type that a variant does not add, say) is skipped.
+(a type that a variant does not add, say) is skipped. With --requests, it
+compiles the kernels of a file in place of the collectives: one a line, as
+`iris-bench --requests` writes those that the selector may choose.
 
 Prints a row per kernel that spills: its target, name, spilled SGPRs and VGPRs,
 and bytes of scratch; then the number of kernels.
@@ -64,6 +67,19 @@ def list_kernels(options):
                         f"{element} size {size} {{{config}}}\n"))
 
 
+def read_kernels(options):
+    """The kernels of --requests, named by their symbols."""
+    with open(options.requests, encoding="utf-8") as file:
+        for line in file:
+            symbol = re.match(r"iris\.\w+ @(\w+)", line)
+            if not symbol:
+                raise ValueError(f"{options.requests}: expected a request in "
+                                 f"each line, but one is: {line}")
+            for target in options.targets:
+                if re.search(options.filter, symbol[1]):
+                    yield Kernel(target, symbol[1], line)
+
+
 def measure(compiler, kernel):
     """The counts of the kernel, or None if the compiler rejects it."""
     run = subprocess.run(
@@ -98,6 +114,9 @@ def parse():
                         help="numbers of ranks (default: 2 to 8)")
     parser.add_argument("--filter", default="", metavar="REGEX",
                         help="only kernels whose name matches")
+    parser.add_argument("--requests", metavar="FILE",
+                        help="kernels in place of the collectives; --types "
+                             "and --sizes do not apply")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(),
                         help="compilers at a time (default: %(default)s)")
     return parser.parse_args()
@@ -105,7 +124,8 @@ def parse():
 
 def main():
     options = parse()
-    kernels = list(list_kernels(options))
+    kernels = list(read_kernels(options) if options.requests
+                   else list_kernels(options))
     compiled = spilling = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         counted = pool.map(lambda each: measure(options.compiler, each),

@@ -228,12 +228,13 @@ static ProcessorModel readProcessor(const JsonValue &json) {
   size_t size = tiles.arraySize(64);
   for (size_t i = 0; i < size; ++i) {
     JsonValue tile = tiles.element(i);
-    tile.expectKeys({"m", "n", "kBytes", "warps"});
+    tile.expectKeys({"m", "n", "kBytes", "warps", "fetches"});
     model.tiles.push_back(
         {readConfigNumber(tile.member("m"), numbers::tileM),
          readConfigNumber(tile.member("n"), numbers::tileN),
          readConfigNumber(tile.member("kBytes"), kBytes),
-         readConfigNumber(tile.member("warps"), numbers::warps)});
+         readConfigNumber(tile.member("warps"), numbers::warps),
+         !tile.has("fetches") || tile.member("fetches").boolean()});
   }
   if (model.tiles.empty())
     tiles.fail("is empty; expected at least one tile");
@@ -358,11 +359,15 @@ static OrderedJson processorJson(const ProcessorModel &processor) {
   json["copiesUseProcessors"] = processor.copiesUseProcessors;
   json["xcds"] = processor.xcds;
   json["tiles"] = OrderedJson::array();
-  for (const TileShape &tile : processor.tiles)
-    json["tiles"].push_back({{"m", tile.m},
-                             {"n", tile.n},
-                             {"kBytes", tile.kBytes},
-                             {"warps", tile.warps}});
+  for (const TileShape &tile : processor.tiles) {
+    OrderedJson each = {{"m", tile.m},
+                        {"n", tile.n},
+                        {"kBytes", tile.kBytes},
+                        {"warps", tile.warps}};
+    if (!tile.fetches)
+      each["fetches"] = false;
+    json["tiles"].push_back(std::move(each));
+  }
   json["commPrograms"] = processor.commPrograms;
   json["kPerFlag"] = processor.kPerFlag;
   json["copyGroups"] = processor.copyGroups;

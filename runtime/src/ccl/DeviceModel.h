@@ -70,6 +70,9 @@ struct KernelModel {
 /// Rows, columns and k-step of an output tile, and the warps that compute it.
 struct TileShape {
   int64_t m, n, kBytes, warps;
+  /// Whether kernels that fetch operands may have it. On some GPUs it makes
+  /// them spill registers.
+  bool fetches = true;
 };
 
 /// The processors of a GPU (SMs, compute units), and how matmuls run on them.

@@ -142,6 +142,14 @@ static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
                           const std::string &variant, const TileShape &tile,
                           std::vector<MatmulConfig> &configs) {
   const MatmulProblem &p = s.problem;
+  // A caller may ask for a tile whose kernel spills registers, or for a variant
+  // that has no other ones.
+  const bool isOpen = p.config.tileM == 0 || p.config.tileN == 0;
+  const bool hasOthers = std::any_of(chip.tiles.begin(), chip.tiles.end(),
+                                     [](const auto &t) { return t.fetches; });
+  if (isOpen && !tile.fetches && hasUnits(p.kind, variant) &&
+      (hasOthers || p.config.variant.empty()))
+    return;
   MatmulConfig config = p.config;
   config.variant = variant;
   config.tileM = tile.m;

@@ -185,6 +185,35 @@ TEST(MatmulSelector, SplitsKWhereTilesAreFew) {
 }
 
 /// Chunks of fewer rows than a tile leave most of the tile empty.
+/// Kernels that fetch spill registers with tiles of 8 warps on gfx942, and with
+/// all tiles on gfx1100.
+TEST(MatmulSelector, FetchesWithTilesThatDoNotSpill) {
+  MatmulTuningKey key;
+  key.problem.kind = MatmulKind::allGatherMatmul;
+  key.problem.m = 4096, key.problem.n = 3584, key.problem.k = 1024;
+  key.groupSize = 8;
+  key.device = DeviceKind::hip;
+  for (const char *target : {"gfx942", "gfx950", "gfx1100"}) {
+    key.target = target;
+    size_t fetching = 0;
+    for (const MatmulEstimate &each : estimates(key)) {
+      const std::string &variant = each.config.variant;
+      if (variant != "hbm_buffer" && variant != "push")
+        continue;
+      ++fetching;
+      EXPECT_LE(each.config.warps, 4) << target;
+    }
+    EXPECT_EQ(fetching == 0, std::string(target) == "gfx1100") << target;
+  }
+  // What a caller asks for is kept.
+  key.problem.config.variant = "hbm_buffer";
+  EXPECT_FALSE(estimates(key).empty());
+  key.target = "gfx942";
+  key.problem.config.tileM = key.problem.config.tileN = 256;
+  ASSERT_FALSE(estimates(key).empty());
+  EXPECT_EQ(estimates(key).front().config.tileM, 256);
+}
+
 TEST(MatmulSelector, DoesNotFuseChunksSmallerThanATile) {
   // Measured on 2 H200: 202 us with hbm_buffer, 79 unfused; 178 with
   // copy_engine, 65 unfused.

@@ -16,7 +16,7 @@ public:
   uint32_t operator[](unsigned wave) const {
     return wave < times.size() ? times[wave] : 0;
   }
-  void raise(unsigned wave, uint32_t time) {
+  void advance(unsigned wave, uint32_t time) {
     if (wave >= times.size())
       times.resize(wave + 1);
     times[wave] = std::max(times[wave], time);
@@ -60,12 +60,12 @@ struct Knowledge {
     issued.join(other.issued);
   }
   /// All accesses of a wave up to this one have reached everything.
-  void raise(unsigned wave, uint32_t time) {
+  void advance(unsigned wave, uint32_t time) {
     for (Clock &each : stores)
-      each.raise(wave, time);
-    loads.raise(wave, time);
-    shared.raise(wave, time);
-    issued.raise(wave, time);
+      each.advance(wave, time);
+    loads.advance(wave, time);
+    shared.advance(wave, time);
+    issued.advance(wave, time);
   }
 };
 

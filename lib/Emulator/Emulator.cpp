@@ -30,6 +30,13 @@ public:
   RunStatistics getStatistics() const;
   void forEachExecuted(ExecutionFunction function) const;
   uint64_t countStores() const { return state.stores; }
+  Error checkHostAccess(const void *data, uint64_t bytes, bool isStore) const {
+    std::string report =
+        state.order ? state.order->accessByHost(
+                          reinterpret_cast<uintptr_t>(data), bytes, isStore)
+                    : "";
+    return report.empty() ? Error::success() : llvm::createStringError(report);
+  }
   void willChange(const void *data, uint64_t bytes) {
     uint64_t address = reinterpret_cast<uintptr_t>(data);
     if (options.caches != Caches::None)
@@ -410,6 +417,10 @@ void Emulator::forEachExecuted(ExecutionFunction function) const {
 }
 
 uint64_t Emulator::countStores() const { return machine->countStores(); }
+Error Emulator::checkHostAccess(const void *data, uint64_t bytes,
+                                bool isStore) const {
+  return machine->checkHostAccess(data, bytes, isStore);
+}
 void Emulator::willChange(const void *data, uint64_t bytes) {
   machine->willChange(data, bytes);
 }

@@ -44,6 +44,7 @@ void OrderCheck::start(Wave &wave) {
   const Workgroup &group = wave.group;
   state.launch = group.launch;
   state.device = group.device;
+  state.execution = &wave.execution;
   numGroups += wave.number == 0;
   state.group = numGroups;
   state.name = llvm::formatv("workgroup ({0}, {1}, {2}), wave {3} of launch "
@@ -60,7 +61,7 @@ void OrderCheck::endLaunch(unsigned launch) {
   for (unsigned i = 0; i < states.size(); ++i)
     if (State &state = states[i]; state.launch == launch && state.isRunning) {
       ended.join(state.knowledge);
-      ended.raise(i, ~uint32_t(0));
+      ended.advance(i, ~uint32_t(0));
       groups.erase(state.group);
       state.isRunning = false;
       state.knowledge = {};
@@ -92,12 +93,12 @@ void OrderCheck::update(Wave &wave, State &state) {
   Knowledge &knowledge = state.knowledge;
   bool countsTogether =
       wave.execution.counters == irischips::WaitCounters::VectorAndScalar;
-  knowledge.stores[kWaited].raise(
+  knowledge.stores[kWaited].advance(
       self, outstanding.completedStores(countsTogether ? Counter::Load
                                                        : Counter::Store));
-  knowledge.loads.raise(self, outstanding.completedLoads());
-  knowledge.shared.raise(self, outstanding.completedShared());
-  knowledge.issued.raise(self, uint32_t(outstanding.count()));
+  knowledge.loads.advance(self, outstanding.completedLoads());
+  knowledge.shared.advance(self, outstanding.completedShared());
+  knowledge.issued.advance(self, uint32_t(outstanding.count()));
 }
 
 void OrderCheck::waited(Wave &wave, Counter counter, unsigned allowed) {
@@ -131,12 +132,13 @@ void OrderCheck::writeBack(Wave &wave, Scope scope) {
     // The stores before it, and those of other waves that have come as far as
     // the caches that it writes back.
     Clock &target = state.writtenBack[number];
-    target.raise(self, knowledge.issued[self]);
+    target.advance(self, knowledge.issued[self]);
     for (unsigned i = 0; i < knowledge.issued.size(); ++i)
       if (i != self) {
         Scope other = neededScope(state, states[i]);
         if (unsigned(other) < number)
-          target.raise(i, knowledge.stores[reachFor(wave.execution, other)][i]);
+          target.advance(i,
+                         knowledge.stores[reachFor(wave.execution, other)][i]);
       }
   }
 }
@@ -233,15 +235,15 @@ void OrderCheck::reportGuesses(Wave &wave, State &state) {
   state.guesses.clear();
 }
 
-std::string OrderCheck::describe(const Record &record, llvm::StringRef what,
-                                 uint64_t address, bool isStore,
-                                 llvm::StringRef reason) const {
+std::string OrderCheck::describe(const Record &record, llvm::StringRef who,
+                                 llvm::StringRef what, uint64_t address,
+                                 bool isStore, llvm::StringRef reason) const {
   return llvm::formatv(
-      "missing order: it {0} {1} at {2:x}, which '{3}' at {4:x} of {5} {6}: "
-      "{7}",
-      isStore ? "stores" : "loads", what, address, record.instruction->text,
-      uint64_t(record.instruction->position) * 4, states[record.wave].name,
-      record.isStore ? "stores" : "loads", reason);
+      "missing order: {0} {1} {2} at {3:x}, which '{4}' at {5:x} of {6} {7}: "
+      "{8}",
+      who, isStore ? "stores" : "loads", what, address,
+      record.instruction->text, uint64_t(record.instruction->position) * 4,
+      states[record.wave].name, record.isStore ? "stores" : "loads", reason);
 }
 
 void OrderCheck::add(Word &word, Record record) {
@@ -299,7 +301,7 @@ bool OrderCheck::access(Wave &wave, const Instruction &instruction,
       // It stores what others that load it now take for a guess: see below.
       if (instruction.comparesToo && !record.isStore)
         continue;
-      std::string text = describe(record, "memory", at, isStore,
+      std::string text = describe(record, "it", "memory", at, isStore,
                                   explain(wave, state, record, isStore));
       // LLVM's loops of a compare-and-swap begin with a load that is no atomic.
       if (record.isAtomic && !isStore) {
@@ -315,6 +317,31 @@ bool OrderCheck::access(Wave &wave, const Instruction &instruction,
                instruction.isAtomic, scope, std::move(passed)});
   }
   return true;
+}
+
+std::string OrderCheck::accessByHost(uint64_t address, uint64_t bytes,
+                                     bool isStore) const {
+  for (uint64_t at = address & ~uint64_t(3); at < address + bytes; at += 4) {
+    auto found = words.find(at);
+    if (found == words.end())
+      continue;
+    for (const Record &record : found->second) {
+      const State &state = states[record.wave];
+      if (!state.isRunning || (!isStore && !record.isStore))
+        continue;
+      const irischips::AMDExecution &execution = *state.execution;
+      bool isThrough = record.scope == Scope::System &&
+                       execution.cacheControl != CacheControl::Bypass;
+      Reach reach = isThrough ? kWaited : reachFor(execution, Scope::System);
+      const Clock &known = record.isStore ? ended.stores[reach] : ended.loads;
+      if (record.number > known[record.wave])
+        return describe(record, "the host", "memory", at, isStore,
+                        record.number > ended.issued[record.wave]
+                            ? "nothing orders them"
+                            : "it was not waited for, or not written back");
+    }
+  }
+  return "";
 }
 
 bool OrderCheck::accessShared(Wave &wave, const Instruction &instruction,
@@ -334,7 +361,7 @@ bool OrderCheck::accessShared(Wave &wave, const Instruction &instruction,
           record.number <= state.knowledge.shared[record.wave])
         continue;
       wave.fail(
-          describe(record, "LDS", at, isStore,
+          describe(record, "it", "LDS", at, isStore,
                    record.number <= state.knowledge.issued[record.wave]
                        ? "that access was not waited for before the barrier"
                        : "no barrier is between them"));

@@ -12,6 +12,7 @@
 #include "Clocks.h"
 #include "Instruction.h"
 #include "Waits.h"
+#include "iris/Chips/AMDExecution.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 #include <map>
@@ -27,6 +28,10 @@ public:
   void start(Wave &wave);
   /// All waves of a launch have ended.
   void endLaunch(unsigned launch);
+  /// An access of the host, which knows what waves knew that have ended.
+  /// Returns what nothing orders with it, or nothing.
+  std::string accessByHost(uint64_t address, uint64_t bytes,
+                           bool isStore) const;
   /// Something else than a kernel changes these bytes.
   void forget(uint64_t address, uint64_t bytes);
 
@@ -77,6 +82,7 @@ private:
     /// What reports say of it.
     std::string name;
     unsigned launch = 0, device = 0, group = 0;
+    const irischips::AMDExecution *execution = nullptr;
     Knowledge knowledge;
     FreshCaches fresh;
     /// Write-backs that have not been waited for, by reach.
@@ -113,8 +119,8 @@ private:
   bool isSharedOrdered(const State &state, const Record &record) const;
   std::string explain(const Wave &wave, const State &state,
                       const Record &record, bool isStore) const;
-  std::string describe(const Record &record, llvm::StringRef what,
-                       uint64_t address, bool isStore,
+  std::string describe(const Record &record, llvm::StringRef who,
+                       llvm::StringRef what, uint64_t address, bool isStore,
                        llvm::StringRef reason) const;
   /// Reports loads that no atomic has compared.
   void reportGuesses(Wave &wave, State &state);

@@ -42,6 +42,14 @@ class Memory:
         self.real = self._storage[offset:offset + self.size]
         self.top, self.allocs = self.base, []
         self.bridge = None  # of what runs
+        # Whether accesses of the host are checked, if the order is: those of
+        # copy engines, which kernels are synchronized with, are none.
+        self.checks_host = False
+
+    def check_host(self, address, nbytes, is_store):
+        if self.bridge and self.checks_host:
+            self.bridge.CheckHostAccess(ctypes.c_void_p(address),
+                                        ctypes.c_uint64(nbytes), is_store)
 
     def alloc(self, nbytes, align=256):
         address = (self.top + align - 1) // align * align
@@ -59,6 +67,7 @@ class Memory:
 
     def write(self, address, data):
         """Writes bytes, which caches do not see at once."""
+        self.check_host(address, data.nbytes, True)
         if self.bridge:
             self.bridge.WillChange(ctypes.c_void_p(address),
                                    ctypes.c_uint64(data.nbytes))
@@ -68,6 +77,7 @@ class Memory:
     def get(self, address, dtype, count):
         start = address - self.base
         size = np.dtype(dtype).itemsize * count
+        self.check_host(address, size, False)
         return self.real[start:start + size].copy().view(dtype)
 
 

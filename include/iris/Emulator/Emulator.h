@@ -134,6 +134,10 @@ public:
   using ExecutionFunction =
       llvm::function_ref<void(const ExecutedInstruction &)>;
   void forEachExecuted(ExecutionFunction function) const;
+  /// Whether the order of kernels' accesses to these bytes and one of the host
+  /// is known, if it is checked: those of launches that have ended are.
+  llvm::Error checkHostAccess(const void *data, uint64_t bytes,
+                              bool isStore) const;
   /// Call this before something else than a kernel changes memory: caches keep
   /// what it held.
   void willChange(const void *data, uint64_t bytes);

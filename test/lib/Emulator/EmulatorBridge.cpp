@@ -142,6 +142,13 @@ EXPORT void emulatorWillChange(Bridge *bridge, const void *data,
                                uint64_t size) {
   bridge->emulator->willChange(data, size);
 }
+EXPORT int emulatorCheckHostAccess(Bridge *bridge, const void *data,
+                                   uint64_t size, int isStore) {
+  if (llvm::Error error =
+          bridge->emulator->checkHostAccess(data, size, isStore))
+    return bridge->fail(std::move(error));
+  return 0;
+}
 EXPORT int emulatorIsDone(Bridge *bridge, int launch) {
   return bridge->emulator->isDone(unsigned(launch));
 }

@@ -66,7 +66,8 @@ static Expected<std::vector<Peer>> hostHere(const RendezvousOptions &options) {
 Expected<std::vector<Peer>>
 iris::rt::connectRanks(const RendezvousOptions &options) {
   if (options.numRanks == 1) {
-    takeAddress(options.address); // no rank will come
+    // No rank will come.
+    IRISRT_RETURN_IF_ERROR(takeAddress(options.address).status());
     return std::vector<Peer>(1);
   }
   const bool isLocal = options.address.empty();

@@ -51,20 +51,17 @@ static constexpr size_t maxTuningCompilers = 8;
 //===----------------------------------------------------------------------===//
 
 CollectiveTuneRequest
-CollectiveTuneRequest::from(const CollectiveTuning &tuning, DeviceKind device) {
+CollectiveTuneRequest::from(const CollectiveTuning &tuning) {
   CollectiveTuneRequest request;
   std::optional<TuneLevel> asked =
       tuning.level ? tuning.level : Env::get().tune();
-  request.level = asked.value_or(defaultTuneLevel(device));
+  // Off by default, as no GPU has measured collectives yet.
+  request.level = asked.value_or(TuneLevel::off);
   request.limitMs = tuning.limitMs > 0
                         ? tuning.limitMs
                         : limitsOfCollectives(request.level).measure.totalMs;
   request.clock = tuning.clock ? tuning.clock : std::make_shared<TuningClock>();
   return request;
-}
-
-bool CollectiveTuneRequest::isCompared(DeviceKind device) const {
-  return level != TuneLevel::off || defaultTuneLevel(device) != TuneLevel::off;
 }
 
 bool CollectiveTuneScope::canMeasure(Op op) {

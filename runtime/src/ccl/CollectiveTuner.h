@@ -29,11 +29,7 @@ struct CollectiveTuneRequest {
   std::shared_ptr<TuningClock> clock;
 
   /// Completes the caller's request.
-  static CollectiveTuneRequest from(const CollectiveTuning &tuning,
-                                    rt::DeviceKind device);
-  /// Whether the ranks of a world compare their requests: not where nothing is
-  /// measured by default and the caller does not ask for it.
-  bool isCompared(rt::DeviceKind device) const;
+  static CollectiveTuneRequest from(const CollectiveTuning &tuning);
 };
 
 /// Which calls are measured.

@@ -62,13 +62,12 @@ Communicator::create(World &world, const CommunicatorOptions &options) {
   // numbers the channels of later communicators as its peers do.
   const uint32_t channel = world.makeChannel();
   const uint32_t tuningChannel = world.makeChannel();
-  const auto tuning =
-      CollectiveTuneRequest::from(options.tuning, world.deviceKind());
+  const auto tuning = CollectiveTuneRequest::from(options.tuning);
   Expected<std::unique_ptr<Impl>> opened = Impl::open(world, options, channel);
   std::optional<Agreement> everyone;
   // A world may have more ranks than a group; then nothing is measured.
   Expected<Group> all = world.makeGroup(allRanks(world));
-  if (tuning.isCompared(world.deviceKind()) && all.ok()) {
+  if (tuning.level != TuneLevel::off && all.ok()) {
     everyone.emplace(world, *all, tuningChannel);
     // An error on one rank is one on all of them, so that none waits.
     IRISRT_RETURN_IF_ERROR(everyone->succeeded(opened.status()));
@@ -92,7 +91,7 @@ Communicator::Impl::Impl(World &world, const CommunicatorOptions &options,
     : world(world), options(options), group(std::move(members)),
       cache(options.cache ? options.cache : KernelCache::shared()),
       checkCalls(options.checkCalls.value_or(Env::get().checkCollectives())),
-      tuning(CollectiveTuneRequest::from(options.tuning, world.deviceKind())),
+      tuning(CollectiveTuneRequest::from(options.tuning)),
       agreement(world, group, channel), log(world.rank(), world.numRanks()),
       side(world) {}
 

@@ -85,9 +85,9 @@ class TuningClock;
 /// measured on the device (docs/guides/tuning.md), or by the cost model. The
 /// same on all ranks.
 struct CollectiveTuning {
-  /// How much is measured; default: IRIS_TUNE, else `quick` on CUDA and `off`
-  /// elsewhere. `quick` measures only on a GPU that has no cost model of its
-  /// own, and only kernels that are compiled already; `full` compiles them.
+  /// How much is measured; default: IRIS_TUNE, else `off`. `quick` measures
+  /// only on a GPU that has no cost model of its own, and only kernels that are
+  /// compiled already; `full` compiles them.
   std::optional<rt::TuneLevel> level;
   /// The maximum time of all measurements of a create() or prepare() in
   /// milliseconds, with the loading of kernels but without compilation; 0: 300

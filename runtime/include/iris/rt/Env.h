@@ -128,7 +128,8 @@ public:
   /// \return IRIS_COST_MODEL: a file that replaces the constants of the cost
   ///   models; may be empty. Always absolute
   const std::string &costModel() const { return costModel_; }
-  /// \return IRIS_TUNE: off, quick or full; unset: quick on CUDA, else off
+  /// \return IRIS_TUNE: off, quick or full; unset: quick for matmuls on CUDA,
+  /// else off
   std::optional<TuneLevel> tune() const { return tune_; }
   /// \return IRIS_CHECK_COLLECTIVES=1: ranks compare every call of a
   ///   communicator

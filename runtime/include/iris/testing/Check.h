@@ -17,6 +17,7 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace iris::testing {
 
 /// Whether rt::checkProgram finds no data race, deadlock or other error. The
@@ -37,5 +38,6 @@ isRaceFree(const std::string &path, const rt::CheckOptions &options = {}) {
 }
 
 } // namespace iris::testing
+#pragma GCC visibility pop
 
 #endif // IRIS_TESTING_CHECK_H

@@ -185,7 +185,8 @@ TEST_P(GpuWorlds, MeasureCollectives) {
     GTEST_SKIP() << "two ranks tell";
   CacheFolder folder;
   auto ends = run([&](const LaunchInfo &launch) -> std::string {
-    // The stand-in kernels, which give up silently, wait for a busy machine.
+    // The stand-in kernels, whose waits time out silently, run on busy
+    // machines.
     WorldOptions waiting = optionsFor(launch);
     waiting.waitLimit = 60;
     RANK_ASSIGN(auto world, World::create(waiting));

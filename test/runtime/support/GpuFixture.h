@@ -49,7 +49,7 @@ std::string describe(const Expected<T> &expected) {
   return expected.status().toString();
 }
 
-/// A function of FakeGpu.h. Without the library, which stands beside the tests
+/// A function of FakeGpu.h. Without the library, which is next to the tests
 /// where they are built, none of them can run.
 template <typename Function>
 Function fake(const char *name) {

@@ -283,4 +283,5 @@ def main():
     print("\n".join(missed))
 
 
-main()
+if __name__ == "__main__":
+    main()

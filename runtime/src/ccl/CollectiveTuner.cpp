@@ -3,36 +3,26 @@
 #include "ccl/CollectiveTuner.h"
 
 #include "ccl/CommunicatorImpl.h"
+#include "ccl/CompileAhead.h"
 #include "ccl/DiskCache.h"
 #include "ccl/KernelEstimates.h"
 #include "ccl/MakeCall.h"
-#include "ccl/MatmulTuner.h"
 #include "ccl/TunedChoices.h"
 #include "iris/rt/Env.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 using namespace iris::ccl;
 using namespace iris::rt;
 
-namespace {
-/// What a level means.
-struct LevelLimits {
-  /// Kernels that are measured at each size.
-  size_t candidates;
-  MeasureLimits measure;
-};
-} // namespace
-
-static LevelLimits limitsOfCollectives(TuneLevel level) {
-  return level == TuneLevel::full ? LevelLimits{8, {5000, 15}}
-                                  : LevelLimits{4, {300, 5}};
+/// The candidates are those of each size.
+static TuneLimits limitsOfCollectives(TuneLevel level) {
+  return level == TuneLevel::full ? TuneLimits{8, {5000, 15}}
+                                  : TuneLimits{4, {300, 5}};
 }
 
 /// Bytes of the measured chunks: latency, the transitions between the variants,
@@ -42,9 +32,6 @@ static constexpr uint64_t chunkSizes[] = {4 << 10, 64 << 10, 1 << 20, 16 << 20};
 /// The buffers may take one of so many parts of the free memory: the heap keeps
 /// what it has mapped.
 static constexpr uint64_t freeMemoryDivisor = 4;
-
-/// Compilers that run at once on each rank.
-static constexpr size_t maxTuningCompilers = 8;
 
 //===----------------------------------------------------------------------===//
 // Requests
@@ -369,19 +356,7 @@ void Communicator::Impl::Tuner::compile() {
       if (i++ % impl.group.ranks.size() ==
           static_cast<size_t>(impl.group.index))
         requests.push_back(impl.requestOf(kernelSpec(spec)));
-  std::atomic<size_t> next{0};
-  auto work = [&] {
-    for (size_t at = next++; at < requests.size(); at = next++)
-      impl.cache->find(requests[at])
-          .status()
-          .ignore("the load of the kernel reports it");
-  };
-  std::vector<std::thread> threads;
-  for (size_t t = 1; t < std::min(requests.size(), maxTuningCompilers); ++t)
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
+  compileAhead(*impl.cache, requests);
 }
 
 /// Returns the largest chunk for which there is memory, agreed on by all ranks

@@ -2,6 +2,7 @@
 //===- MatmulTuner.cpp - Measured choice of matmul configs ----------------===//
 #include "ccl/MatmulTuner.h"
 
+#include "ccl/CompileAhead.h"
 #include "ccl/DiskCache.h"
 #include "ccl/MatmulModel.h"
 #include "ccl/RandomData.h"
@@ -9,34 +10,21 @@
 #include "core/Log.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cinttypes>
 #include <cmath>
-#include <thread>
 #include <utility>
 
 using namespace iris::ccl;
 using namespace iris::rt;
 
-namespace {
-/// What a level means.
-struct LevelLimits {
-  size_t candidates;
-  MeasureLimits measure;
-};
-} // namespace
-
-static LevelLimits limitsOf(TuneLevel level) {
-  return level == TuneLevel::full ? LevelLimits{32, {2000, 25}}
-                                  : LevelLimits{8, {100, 9}};
+static TuneLimits limitsOf(TuneLevel level) {
+  return level == TuneLevel::full ? TuneLimits{32, {2000, 25}}
+                                  : TuneLimits{8, {100, 9}};
 }
 
 /// A measurement may take one of so many parts of the free memory: the
 /// heap keeps what it has mapped.
 static constexpr uint64_t memoryDivisor = 4;
-
-/// Compilers that run at once on each rank.
-static constexpr size_t maxCompilers = 8;
 
 //===----------------------------------------------------------------------===//
 // Requests
@@ -284,19 +272,7 @@ void MatmulTuner::compile() {
     }
     requests.push_back(MatmulExecution::requestOf(world, p));
   }
-  std::atomic<size_t> next{0};
-  auto work = [&] {
-    for (size_t i = next++; i < requests.size(); i = next++)
-      site.cache->find(requests[i])
-          .status()
-          .ignore("the load of the kernel reports it");
-  };
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < std::min(requests.size(), maxCompilers); ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
+  compileAhead(*site.cache, requests);
 }
 
 /// Loads the candidates; those that no rank can load are dropped.

@@ -60,6 +60,13 @@ struct MeasureLimits {
   uint32_t maxRounds = 9;
 };
 
+/// What a level of IRIS_TUNE means.
+struct TuneLimits {
+  /// How many of the most promising calls are measured.
+  size_t candidates;
+  MeasureLimits measure;
+};
+
 /// The times of calls, equal on all ranks.
 struct MeasuredTimes {
   /// The time of each call on the slowest rank; infinite if it was not measured

@@ -5,11 +5,12 @@
 
 Every variant of every collective and fused matmul runs three times, by two
 programs on each rank and with inputs that change; ranks synchronize in the
-kernels alone. A replay of a graph is such a call as well: a kernel that is launched
-again, with the same arguments. Buffers are on the symmetric heap (`heap`), the
+kernels alone. A replay of a graph is such a call as well: a kernel that is
+launched again, with the same arguments. Buffers are on the symmetric heap (`heap`), the
 same or one in the other (`in place`), anywhere (`staged`), or both; `size` is
 a kernel for this number of ranks, whose loops over ranks are unrolled, and
-`rounds` a message of several rounds.
+`rounds` a message of several rounds. Sends and receives go around a `ring`, or
+`one way`, from rank 0 to rank 1.
 
 Prints a row for each: how many executions there are, up to equivalence, or how
 many orders were tried, and the synchronizing ops of the longest. Exit status 1

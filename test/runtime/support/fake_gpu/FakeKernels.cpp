@@ -114,25 +114,33 @@ bool runBuiltIn(const std::string &name, const Block &block,
   return false; // "trap"
 }
 
+/// In ticks of the device's clock, in which the runtime gives limits.
+template <uint64_t hz>
 uint64_t clockNow() {
+  static_assert(1000000000 % hz == 0);
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+             .count() /
+         (1000000000 / hz);
 }
 
 void yieldNow() { std::this_thread::yield(); }
 
 /// Runs a host kernel as a GPU would: every program of the grid at once.
 bool runHost(IrisRtHostKernel kernel, const Block &block,
-             const std::vector<unsigned> &grid) {
+             const std::vector<unsigned> &grid, bool cuda) {
   constexpr size_t arenaBytes = 1 << 20;
   std::vector<uint64_t> words((block.size() + 7) / 8);
   std::memcpy(words.data(), block.data(), block.size());
   auto run = [&](unsigned x, unsigned y, unsigned z) {
     void *arena = mmap(nullptr, arenaBytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    IrisRtHostProgram program = {
-        {x, y, z}, {grid[0], grid[1], grid[2]}, arena, clockNow, yieldNow};
+    IrisRtHostProgram program = {{x, y, z},
+                                 {grid[0], grid[1], grid[2]},
+                                 arena,
+                                 cuda ? clockNow<IRISRT_CLOCK_HZ_NVPTX>
+                                      : clockNow<IRISRT_CLOCK_HZ_AMDGPU>,
+                                 yieldNow};
     kernel(words.data(), &program);
     munmap(arena, arenaBytes);
   };
@@ -195,9 +203,10 @@ Result launch(Function function, const std::vector<unsigned> &grid,
   bool cuda = endOfExtra == 0;
   if (int(dynamicShared) > (cuda ? f->dynamicShared : 64 * 1024 - staticShared))
     return errorInvalidValue;
-  return enqueue(stream, [name = f->name, host = f->host, block, grid] {
+  return enqueue(stream, [name = f->name, host = f->host, block, grid, cuda] {
     ++fakeGpuControl()->kernelsRunning;
-    bool ok = host ? runHost(host, block, grid) : runBuiltIn(name, block, grid);
+    bool ok =
+        host ? runHost(host, block, grid, cuda) : runBuiltIn(name, block, grid);
     --fakeGpuControl()->kernelsRunning;
     return ok;
   });

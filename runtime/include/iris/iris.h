@@ -162,6 +162,26 @@ IRISRT_API IrisRtStatusCode irisrtFree(IrisRtWorld *world, uint64_t address);
  * \return 1 if they are; 0 if not, or if `world` is NULL */
 IRISRT_API int irisrtIsSymmetric(const IrisRtWorld *world, uint64_t address,
                                  uint64_t bytes);
+/* Maps memory that the program allocated at an address of the heap, on all
+ * ranks, so that kernels use it where it is. Collective; World::import says
+ * which memory, and what the errors are. An error is the same on all ranks, and
+ * the world goes on.
+ * \param address the program's address of the memory
+ * \param bytes the same on all ranks
+ * \param imported receives the address on this rank's heap
+ * \retval IRISRT_INVALID_ARGUMENT there is no such memory, it is another
+ *   device's, on the heap, or imported already
+ * \retval IRISRT_FAILED_PRECONDITION the ranks' sizes or calls differ
+ * \retval IRISRT_UNAVAILABLE peers cannot map memory of this kind
+ * \retval IRISRT_OUT_OF_MEMORY too few addresses are reserved for imports */
+IRISRT_API IrisRtStatusCode irisrtImport(IrisRtWorld *world, uint64_t address,
+                                         uint64_t bytes, uint64_t *imported);
+/* Waits for this rank's work and ends an import, on every rank in the same
+ * order.
+ * \param imported what irisrtImport returned
+ * \retval IRISRT_INVALID_ARGUMENT it is not, or was released */
+IRISRT_API IrisRtStatusCode irisrtRelease(IrisRtWorld *world,
+                                          uint64_t imported);
 /* Computes the address on this rank of a peer's copy of memory on the heap.
  * \param address an address on this rank's heap
  * \param rank the peer, a rank of the world

@@ -26,6 +26,11 @@ Expected<StreamHandle> Backend::adoptStream(void *) {
                 "returns");
 }
 
+Expected<RetainedChunk> Backend::retainChunk(uint64_t) {
+  return Status(StatusCode::unavailable,
+                "this device cannot map memory at a second address");
+}
+
 void Backend::keepUntilEnd(std::unique_ptr<uint8_t[]> memory) {
   std::lock_guard<std::mutex> lock(keptMutex_);
   kept_.push_back(std::move(memory));

@@ -78,6 +78,14 @@ struct IpcHandle {
   uint64_t address = 0;
 };
 
+/// Memory that another owner in this process has mapped: its handle, and the
+/// whole mapping.
+struct RetainedChunk {
+  ChunkHandle chunk;
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+};
+
 /// Memory that is coherent between host and device; initially zero.
 struct HostVisibleMemory {
   void *host = nullptr;
@@ -173,6 +181,17 @@ public:
   virtual Status unmap(uint64_t address, uint64_t bytes) = 0;
   /// Releases this rank's reference to a chunk; mappings keep the memory alive.
   virtual Status releaseChunk(ChunkHandle chunk) = 0;
+  /// Takes a handle of memory that another owner in this process has mapped,
+  /// such as the program; exportChunk and map accept it. The memory stays alive
+  /// until releaseChunk, and longer if it is mapped.
+  /// \param address an address in the mapping
+  /// \retval invalidArgument there is no memory, or it is another device's
+  /// \retval unavailable peers cannot map memory of this kind, or must not
+  virtual Expected<RetainedChunk> retainChunk(uint64_t address);
+  /// Allocates memory of its own handle, which retainChunk of any object for
+  /// this device accepts if info().canPlaceMappings; not zeroed.
+  virtual Expected<uint64_t> allocateImportable(uint64_t bytes) = 0;
+  virtual Status freeImportable(uint64_t address) = 0;
 
   //===--------------------------------------------------------------------===//
   // Shared memory without placement (the fallback)

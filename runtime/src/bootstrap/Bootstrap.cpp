@@ -34,6 +34,8 @@ const char *iris::rt::collectiveName(uint32_t tag) {
     return "world destruction";
   case CollectiveTag::trace:
     return "writeTrace";
+  case CollectiveTag::import:
+    return "import of memory";
   case CollectiveTag::user:
     return "all-gather";
   }

@@ -32,6 +32,7 @@ enum class CollectiveTag : uint32_t {
   destroy,
   user,
   trace,
+  import,
 };
 const char *collectiveName(uint32_t tag);
 

@@ -68,6 +68,32 @@ static uint64_t alignmentOf(uint64_t bits) {
   return bits & (~bits + 1);
 }
 
+/// Replaces addresses of the program in memory that was imported by those of
+/// the heap. A kernel must not use both addresses of the same bytes, so that of
+/// buffers in place either both are on the heap or none.
+static void useHeapAddresses(const World &world, CheckedCall &checked) {
+  auto onHeap = [&](const Extent &extent) {
+    return extent.bytes == 0
+               ? std::optional<uint64_t>(extent.address)
+               : world.symmetricAddress(extent.address, extent.bytes);
+  };
+  const std::optional<uint64_t> in = onHeap(checked.in),
+                                out = onHeap(checked.out);
+  if (checked.inPlace && !(in && out))
+    return;
+  checked.in.address = in.value_or(checked.in.address);
+  checked.out.address = out.value_or(checked.out.address);
+}
+
+Expected<CheckedCall> Communicator::Impl::check(const Call &call) const {
+  IRISRT_ASSIGN_OR_RETURN(CheckedCall checked,
+                          checkCall(call,
+                                    static_cast<uint32_t>(group.ranks.size()),
+                                    static_cast<uint32_t>(group.index)));
+  useHeapAddresses(world, checked);
+  return checked;
+}
+
 /// The tuning key, which is equal on all ranks of the group.
 Expected<TuningKey>
 Communicator::Impl::tuningKeyOf(const Call &call,
@@ -430,8 +456,7 @@ bool Communicator::Impl::onlyEnqueues(const Call &call) const {
   const plan::Collective &collective = getCollective(call.op);
   if (checkCalls && size > 1)
     return false;
-  Expected<CheckedCall> checked =
-      checkCall(call, size, static_cast<uint32_t>(group.index));
+  Expected<CheckedCall> checked = check(call);
   if (!checked.ok() || (isEmpty(call) && collective.hasBuffers()) ||
       (size == 1 && !collective.hasCounts()))
     return true;
@@ -444,9 +469,7 @@ Expected<std::optional<Selection>>
 Communicator::Impl::selectionOf(const Call &call) const {
   IRISRT_RETURN_IF_ERROR(checkUsable(opName(call.op).data()));
   const auto size = static_cast<uint32_t>(group.ranks.size());
-  IRISRT_ASSIGN_OR_RETURN(
-      CheckedCall checked,
-      checkCall(call, size, static_cast<uint32_t>(group.index)));
+  IRISRT_ASSIGN_OR_RETURN(CheckedCall checked, check(call));
   if (isEmpty(call) || size == 1)
     return std::optional<Selection>();
   IRISRT_ASSIGN_OR_RETURN(TuningKey tuningKey, tuningKeyOf(call, checked));
@@ -457,8 +480,7 @@ Status Communicator::Impl::run(const Call &call) {
   if (workspace == 0 || !group.contains() || !world.failure().ok())
     return checkUsable(opName(call.op).data());
   const auto size = static_cast<uint32_t>(group.ranks.size());
-  Expected<CheckedCall> arguments =
-      checkCall(call, size, static_cast<uint32_t>(group.index));
+  Expected<CheckedCall> arguments = check(call);
   const bool compares = checkCalls && size > 1 && isOfAllMembers(call.op);
   // An invalid argument on one rank is an error on all ranks.
   if (compares)

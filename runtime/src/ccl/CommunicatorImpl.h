@@ -86,6 +86,8 @@ struct Communicator::Impl {
   rt::Status runAlone(const Call &call, const CheckedCall &checked);
   rt::Status compareCalls(const Call &call, const CheckedCall &checked,
                           const std::string &how);
+  /// Checks the arguments, and finds the buffers on the heap.
+  rt::Expected<CheckedCall> check(const Call &call) const;
   Config completed(const Config &config, const Config &chosen) const;
   rt::Expected<TuningKey> tuningKeyOf(const Call &call,
                                       const CheckedCall &checked) const;

@@ -162,6 +162,18 @@ IrisRtStatusCode irisrtFree(IrisRtWorld *world, uint64_t address) {
   return finish(world->world->deallocate(address));
 }
 
+IrisRtStatusCode irisrtImport(IrisRtWorld *world, uint64_t address,
+                              uint64_t bytes, uint64_t *imported) {
+  IRISRT_REQUIRE(world);
+  IRISRT_REQUIRE(imported);
+  return finish(world->world->import(address, bytes), imported);
+}
+
+IrisRtStatusCode irisrtRelease(IrisRtWorld *world, uint64_t imported) {
+  IRISRT_REQUIRE(world);
+  return finish(world->world->release(imported));
+}
+
 int irisrtIsSymmetric(const IrisRtWorld *world, uint64_t address,
                       uint64_t bytes) {
   return world && world->world->isSymmetric(address, bytes);

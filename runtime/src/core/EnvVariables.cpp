@@ -190,6 +190,11 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
       {{"IRIS_HEAP_SIZE", "bytes, such as 512M or 4G", "the device's memory",
         "Address space of one rank's symmetric heap.", false},
        set<&Env::heapBytes_, parseBytes>},
+      {{"IRIS_IMPORT_SIZE", "bytes, such as 512M or 4G; 0: none",
+        "the device's memory; on the host that of the heap, at most 4G",
+        "Address space of one rank for memory that the program imports.",
+        false},
+       set<&Env::importBytes_, parseBytes>},
       {{"IRIS_CHECK_COLLECTIVES", "0 or 1", "0",
         "1: the members of a group compare the arguments of every collective "
         "call and name what differs.",

@@ -3,6 +3,7 @@
 #include "core/SymmetricHeap.h"
 
 #include "core/Align.h"
+#include "core/Contribution.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,24 +14,10 @@ using namespace iris::rt;
 static constexpr uint64_t defaultShareableBytes = uint64_t(1) << 30;
 /// A multiple of every device's huge page size.
 static constexpr uint64_t heapAlignment = 2 << 20;
-
-template <typename T>
-static Bootstrap::Bytes toBytes(const T &value) {
-  Bootstrap::Bytes bytes(sizeof(T));
-  std::memcpy(bytes.data(), &value, sizeof(T));
-  return bytes;
-}
-
-template <typename T>
-static Expected<T> fromBytes(const Bootstrap::Bytes &bytes, uint32_t rank) {
-  T value;
-  if (bytes.size() != sizeof(T))
-    return makeStatus(StatusCode::internal,
-                      "rank %u sent %zu bytes; expected %zu", rank,
-                      bytes.size(), sizeof(T));
-  std::memcpy(&value, bytes.data(), sizeof(T));
-  return value;
-}
+/// Strides of tensor maps are less than this.
+static constexpr uint64_t maxStride = uint64_t(1) << 40;
+/// Imports on the host are of memory of MemoryPool only.
+static constexpr uint64_t maxHostImportBytes = uint64_t(4) << 30;
 
 //===----------------------------------------------------------------------===//
 // Creation
@@ -44,6 +31,7 @@ struct Terms {
   uint64_t canPlace;
   uint64_t explicitBytes;
   uint64_t chunkBytes;
+  uint64_t importBytes;
 };
 static_assert(sizeof(HeapDigest) <= maxContribution, "a digest is one message");
 } // namespace
@@ -52,18 +40,22 @@ Expected<std::unique_ptr<SymmetricHeap>>
 SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
                       const HeapOptions &options) {
   bool canPlace = backend.info().canPlaceMappings;
-  Terms mine = {options.bytes, canPlace ? backend.granularity() : 1, canPlace,
-                options.bytes, options.chunkBytes};
+  Terms mine = {options.bytes,      canPlace ? backend.granularity() : 1,
+                canPlace,           options.bytes,
+                options.chunkBytes, 0};
   if (mine.bytes == 0)
     mine.bytes = canPlace ? std::max(backend.info().memoryBytes, heapAlignment)
                           : defaultShareableBytes;
-  IRISRT_ASSIGN_OR_RETURN(
-      auto contributions,
-      bootstrap.allGather(CollectiveTag::create, toBytes(mine), options.limit));
+  if (canPlace)
+    mine.importBytes = options.importBytes.value_or(backend.info().memoryBytes);
+  IRISRT_ASSIGN_OR_RETURN(auto contributions,
+                          bootstrap.allGather(CollectiveTag::create,
+                                              toContribution(mine),
+                                              options.limit));
   Terms agreed = mine;
   for (uint32_t rank = 0; rank < bootstrap.numRanks(); ++rank) {
     IRISRT_ASSIGN_OR_RETURN(Terms peer,
-                            fromBytes<Terms>(contributions[rank], rank));
+                            fromContribution<Terms>(contributions[rank], rank));
     if (peer.explicitBytes != mine.explicitBytes)
       return makeStatus(StatusCode::invalidArgument,
                         "rank %u requests a heap of %llu bytes, rank %u one of "
@@ -79,6 +71,7 @@ SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
     agreed.bytes = std::min(agreed.bytes, peer.bytes);
     agreed.granularity = std::max(agreed.granularity, peer.granularity);
     agreed.chunkBytes = std::max(agreed.chunkBytes, peer.chunkBytes);
+    agreed.importBytes = std::min(agreed.importBytes, peer.importBytes);
   }
   uint64_t unit =
       std::max<uint64_t>(agreed.granularity, HeapAllocator::minAlignment);
@@ -91,8 +84,12 @@ SymmetricHeap::create(Backend &backend, Bootstrap &bootstrap,
       new SymmetricHeap(backend, bootstrap, options, agreed.granularity,
                         alignTo(agreed.bytes, unit)));
   heap->options_.chunkBytes = agreed.chunkBytes;
+  if (!options.importBytes && backend.info().memoryKind == IRISRT_MEMORY_HOST)
+    agreed.importBytes =
+        std::min({agreed.importBytes, agreed.bytes, maxHostImportBytes});
   IRISRT_ASSIGN_OR_RETURN(heap->stream_, backend.createStream());
-  IRISRT_RETURN_IF_ERROR(canPlace ? heap->reserve() : heap->share());
+  IRISRT_RETURN_IF_ERROR(canPlace ? heap->reserve(agreed.importBytes)
+                                  : heap->share());
   return heap;
 }
 
@@ -103,11 +100,26 @@ SymmetricHeap::SymmetricHeap(Backend &backend, Bootstrap &bootstrap,
       granularity_(granularity), log_(bootstrap.rank(), bootstrap.numRanks()),
       allocator_(bytes), bases_(bootstrap.numRanks()) {}
 
-Status SymmetricHeap::reserve() {
+/// Reserves addresses for the allocations of all ranks, and for their imports
+/// if there are enough addresses.
+Status SymmetricHeap::reserve(uint64_t importBytes) {
   const uint64_t unit = std::max(heapAlignment, granularity_);
-  stride_ = alignTo(allocator_.capacity(), unit);
+  const uint64_t heapStride = alignTo(allocator_.capacity(), unit);
+  // Allocations may have a larger stride, where no tensor map is used.
+  importBytes = heapStride < maxStride - unit
+                    ? std::min(importBytes, maxStride - unit - heapStride)
+                    : 0;
+  importBytes = importBytes / unit * unit;
+  stride_ = heapStride + importBytes;
   Expected<uint64_t> reserved =
       backend_.reserve(stride_ * bootstrap_.numRanks(), unit);
+  if (!reserved.ok() && importBytes != 0 &&
+      reserved.status().code() != StatusCode::unavailable) {
+    log_.info("no memory of the program can be imported: %s",
+              reserved.status().message().c_str());
+    stride_ = heapStride;
+    reserved = backend_.reserve(stride_ * bootstrap_.numRanks(), unit);
+  }
   // A smaller heap does not help if the device has failed.
   if (reserved.status().code() == StatusCode::unavailable)
     return reserved.status();
@@ -121,6 +133,7 @@ Status SymmetricHeap::reserve() {
                       bootstrap_.numRanks(),
                       static_cast<unsigned long long>(stride_));
   reservation_ = *reserved;
+  imports_ = ImportTable(heapStride, stride_);
   for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank)
     bases_[rank] = reservation_ + rank * stride_;
   IRISRT_RETURN_IF_ERROR(uploadTable());
@@ -137,15 +150,15 @@ Status SymmetricHeap::share() {
   IRISRT_ASSIGN_OR_RETURN(IpcHandle handle, backend_.shareMemory(shareable_));
   IRISRT_ASSIGN_OR_RETURN(auto contributions,
                           bootstrap_.allGather(CollectiveTag::create,
-                                               toBytes(handle),
+                                               toContribution(handle),
                                                options_.limit));
   for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank) {
     if (rank == bootstrap_.rank()) {
       bases_[rank] = shareable_;
       continue;
     }
-    IRISRT_ASSIGN_OR_RETURN(IpcHandle peer,
-                            fromBytes<IpcHandle>(contributions[rank], rank));
+    IRISRT_ASSIGN_OR_RETURN(
+        IpcHandle peer, fromContribution<IpcHandle>(contributions[rank], rank));
     Expected<uint64_t> address = backend_.openMemory(peer);
     if (!address.ok())
       return address.status().withContext(
@@ -169,6 +182,8 @@ SymmetricHeap::~SymmetricHeap() {
   const char *why = "a destructor cannot return an error";
   for (const Mapped &mapping : mappings_)
     backend_.unmap(mapping.address, mapping.bytes).ignore(why);
+  for (const auto &[offset, mappings] : importMappings_)
+    unmapAll(mappings).ignore(why);
   if (reservation_ != 0)
     backend_.unreserve(reservation_, stride_ * bootstrap_.numRanks())
         .ignore(why);
@@ -219,8 +234,8 @@ Status SymmetricHeap::grow(uint64_t bytes, const HeapDigest &digest) {
 
   IRISRT_ASSIGN_OR_RETURN(Bootstrap::FdResult result,
                           bootstrap_.exchangeFds(CollectiveTag::grow,
-                                                 toBytes(digest), fd->get(),
-                                                 options_.limit));
+                                                 toContribution(digest),
+                                                 fd->get(), options_.limit));
   IRISRT_RETURN_IF_ERROR(agree(result.contributions));
   for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank) {
     if (rank == bootstrap_.rank())
@@ -299,8 +314,8 @@ Status
 SymmetricHeap::agree(const std::vector<Bootstrap::Bytes> &contributions) const {
   std::vector<HeapDigest> digests;
   for (uint32_t rank = 0; rank < bootstrap_.numRanks(); ++rank) {
-    IRISRT_ASSIGN_OR_RETURN(HeapDigest digest,
-                            fromBytes<HeapDigest>(contributions[rank], rank));
+    IRISRT_ASSIGN_OR_RETURN(HeapDigest digest, fromContribution<HeapDigest>(
+                                                   contributions[rank], rank));
     digests.push_back(digest);
   }
   return compareDigests(digests);
@@ -310,7 +325,8 @@ Status SymmetricHeap::compare(CollectiveTag tag) {
   std::lock_guard<std::mutex> call(callMutex_);
   IRISRT_ASSIGN_OR_RETURN(
       auto contributions,
-      bootstrap_.allGather(tag, toBytes(allocator_.digest()), options_.limit));
+      bootstrap_.allGather(tag, toContribution(allocator_.digest()),
+                           options_.limit));
   return agree(contributions);
 }
 
@@ -328,18 +344,19 @@ Status SymmetricHeap::recycle() {
 }
 
 bool SymmetricHeap::contains(uint64_t address, uint64_t bytes) const {
+  std::optional<uint64_t> offset = offsetOf(address);
+  if (!offset)
+    return false;
   std::lock_guard<std::mutex> lock(mutex_);
-  if (address < base() || address - base() >= allocator_.capacity())
-    return false;
-  std::optional<HeapRange> block = allocator_.blockAt(address - base());
-  if (!block)
-    return false;
-  uint64_t inside = address - base() - block->offset;
-  return bytes <= block->bytes - inside;
+  if (*offset >= allocator_.capacity())
+    return imports_.findOffset(*offset, bytes) != nullptr;
+  std::optional<HeapRange> block = allocator_.blockAt(*offset);
+  return block && bytes <= block->bytes - (*offset - block->offset);
 }
 
 std::optional<uint64_t> SymmetricHeap::offsetOf(uint64_t address) const {
-  if (address < base() || address - base() >= allocator_.capacity())
+  const uint64_t end = std::max(allocator_.capacity(), stride_);
+  if (address < base() || address - base() >= end)
     return std::nullopt;
   return address - base();
 }
@@ -349,6 +366,8 @@ std::optional<HeapRange> SymmetricHeap::allocationOf(uint64_t address) const {
   if (!offset)
     return std::nullopt;
   std::lock_guard<std::mutex> lock(mutex_);
+  if (const Import *import = imports_.findOffset(*offset, 1))
+    return HeapRange{import->offset, import->bytes};
   return allocator_.allocationAt(*offset);
 }
 

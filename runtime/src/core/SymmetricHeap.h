@@ -11,15 +11,23 @@
 // never change and a context stays valid as long as the world. If mappings
 // cannot be placed at fixed addresses, the whole heap is allocated at once and
 // the peers' bases come from a table.
+//
+// Behind the allocations, each rank's heap has addresses at which memory of the
+// program is mapped (HeapImport.cpp).
 #ifndef IRIS_RT_CORE_SYMMETRICHEAP_H
 #define IRIS_RT_CORE_SYMMETRICHEAP_H
 
 #include "backends/Backend.h"
 #include "bootstrap/Bootstrap.h"
 #include "core/HeapAllocator.h"
+#include "core/ImportTable.h"
 #include "core/Log.h"
 
+#include <atomic>
+
 namespace iris::rt {
+
+struct ImportTerms;
 
 struct HeapOptions {
   /// Bytes of one rank's heap; 0: the device's memory (with placement) or
@@ -27,6 +35,9 @@ struct HeapOptions {
   uint64_t bytes = 0;
   /// The minimum number of bytes mapped at once.
   uint64_t chunkBytes = 64 << 20;
+  /// Bytes of addresses for one rank's imports; default: the device's memory,
+  /// and on the host what the heap has, at most 4 GiB.
+  std::optional<uint64_t> importBytes;
   /// The time limit of every collective step.
   std::chrono::nanoseconds limit = std::chrono::seconds(60);
 };
@@ -55,12 +66,28 @@ public:
   /// earlier work of all ranks must be done.
   Status recycle();
 
-  /// Whether the bytes are within one allocation on this rank's heap.
+  /// Maps memory of the program at the same offset on every rank; returns its
+  /// address on this rank's heap. Collective; the same error on all ranks.
+  /// Sets `isDiverged` if the communication failed, so that a peer may have
+  /// another result.
+  Expected<uint64_t> import(uint64_t address, uint64_t bytes, bool &isDiverged);
+  /// Fails unless import() returned the address.
+  Status checkImported(uint64_t address) const;
+  /// Unmaps what import() returned, on this rank alone; no work of this rank
+  /// may use it. All ranks make the same calls in the same order.
+  Status releaseImport(uint64_t address);
+  /// The heap's address of memory that is on the heap or imported; none if it
+  /// is neither.
+  std::optional<uint64_t> addressOf(uint64_t address, uint64_t bytes) const;
+
+  /// Whether the bytes are within one allocation or import, at addresses of
+  /// this rank's heap.
   bool contains(uint64_t address, uint64_t bytes) const;
 
   /// The heap offset of an address; none outside of this rank's heap.
   std::optional<uint64_t> offsetOf(uint64_t address) const;
-  /// The allocation that contains `address` or whose padding does.
+  /// The allocation that contains `address` or whose padding does, or the
+  /// import.
   std::optional<HeapRange> allocationOf(uint64_t address) const;
 
   uint64_t base() const { return bases_[bootstrap_.rank()]; }
@@ -76,11 +103,23 @@ private:
                 const HeapOptions &options, uint64_t granularity,
                 uint64_t bytes);
 
-  Status reserve();
+  struct Pieces;
+  struct Mapped {
+    uint64_t address;
+    uint64_t bytes;
+  };
+
+  Status reserve(uint64_t importBytes);
   Status share();
   Status grow(uint64_t bytes, const HeapDigest &digest);
   Status mapChunk(ChunkHandle chunk, uint32_t rank, uint64_t offset,
                   uint64_t bytes);
+  Status checkImport(uint64_t address, uint64_t bytes) const;
+  Status propose(uint64_t address, uint64_t bytes, Pieces &found,
+                 ImportTerms &terms) const;
+  Status mapPieces(Pieces &found, uint64_t offset,
+                   std::vector<Mapped> &mappings, Status &mine);
+  Status unmapAll(const std::vector<Mapped> &mappings);
   Status uploadTable();
   Status zeroOwn(const std::vector<HeapRange> &ranges);
   Status agree(const std::vector<Bootstrap::Bytes> &contributions) const;
@@ -99,19 +138,19 @@ private:
   /// Serializes calls that change the heap or compare it across ranks,
   /// including their communication. Taken before mutex_.
   std::mutex callMutex_;
-  /// Guards allocator_, which changes only with both mutexes held. Never held
-  /// during communication, because launches take it.
+  /// Guards allocator_ and the imports, which change only with both mutexes
+  /// held. Never held during communication, because launches take it.
   mutable std::mutex mutex_;
   HeapAllocator allocator_;
+  ImportTable imports_;
+  std::map<uint64_t, std::vector<Mapped>> importMappings_; // by mappedOffset
+  /// Whether there are imports, for calls that ask without the mutex.
+  std::atomic<bool> hasImports_{false};
   std::vector<uint64_t> bases_;
   uint64_t stride_ = 0;
   uint64_t table_ = 0;
   uint64_t reservation_ = 0;
   uint64_t shareable_ = 0;
-  struct Mapped {
-    uint64_t address;
-    uint64_t bytes;
-  };
   std::vector<Mapped> mappings_;
   std::vector<uint64_t> opened_;
 };

@@ -100,6 +100,8 @@ Status World::Impl::open() {
   HeapOptions heapOptions;
   heapOptions.bytes =
       options.heapBytes != 0 ? options.heapBytes : env.heapBytes().value_or(0);
+  heapOptions.importBytes =
+      options.importBytes ? options.importBytes : env.importBytes();
   heapOptions.chunkBytes = options.heapChunkBytes;
   heapOptions.limit = limit;
   IRISRT_ASSIGN_OR_RETURN(
@@ -361,16 +363,28 @@ StreamHandle WorldAccess::handleOf(const World &world, Stream stream) {
   return world.impl_->joinedHandleOf(stream);
 }
 
-Status World::importExternal(uint64_t address, uint64_t bytes) const {
-  IRISRT_RETURN_IF_ERROR(impl_->owner.check());
-  if (isSymmetric(address, bytes))
-    return Status::success();
-  return makeStatus(StatusCode::unavailable,
-                    "memory at 0x%llx was not allocated on the symmetric heap "
-                    "and cannot join it, because peers cannot map it at the "
-                    "required address; allocate with World::allocate and "
-                    "copy",
-                    static_cast<unsigned long long>(address));
+Expected<uint64_t> World::import(uint64_t address, uint64_t bytes) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  bool isDiverged = false;
+  Expected<uint64_t> imported = impl_->heap->import(address, bytes, isDiverged);
+  if (!imported.ok() && isDiverged)
+    return impl_->failOnError(imported.status());
+  return imported;
+}
+
+Status World::release(uint64_t imported) {
+  IRISRT_RETURN_IF_ERROR(impl_->failure());
+  IRISRT_RETURN_IF_ERROR(impl_->heap->checkImported(imported));
+  IRISRT_RETURN_IF_ERROR(impl_->checkNotCaptured(impl_->allStreams()));
+  IRISRT_RETURN_IF_ERROR(impl_->recordFailure(impl_->synchronizeAll()));
+  return impl_->heap->releaseImport(imported);
+}
+
+std::optional<uint64_t> World::symmetricAddress(uint64_t address,
+                                                uint64_t bytes) const {
+  if (!impl_->owner.isHere())
+    return std::nullopt;
+  return impl_->heap->addressOf(address, bytes);
 }
 
 Status World::copyToDevice(uint64_t to, const void *from, uint64_t bytes,

@@ -90,7 +90,9 @@ TEST(Fork, EveryCallInTheChildIsRefused) {
       REFUSED(world->allocate(64).status());
       REFUSED(world->deallocate(a));
       REFUSED(world->translate(a, 1).status());
-      REFUSED(world->importExternal(a, 4));
+      REFUSED(world->import(a, 4).status());
+      REFUSED(world->release(a));
+      RANK_CHECK(!world->symmetricAddress(a));
       REFUSED(world->copyToDevice(a, &word, 4));
       REFUSED(world->copyToHost(&word, a, 4));
       REFUSED(world->copyOnDevice(a, a, 4));

@@ -231,8 +231,8 @@ TEST_F(WorldFault, WrongLaunches) {
     RANK_CHECK(refused(module.kernel("nothing").status(), "nothing"));
     RANK_CHECK(refused(world->findKernel("nothing").status(), "nothing"));
     RANK_CHECK(
-        refused(world->importExternal(reinterpret_cast<uint64_t>(local), 4),
-                "cannot join"));
+        refused(world->import(reinterpret_cast<uint64_t>(local), 4).status(),
+                "cannot map ordinary memory"));
     // The maximum number, which all run at once.
     RANK_TRY(world->launch(barrier, {1024, 1, 1}, args));
     RANK_TRY(world->sync());

@@ -114,6 +114,10 @@ CHECK((MemoryHandle *, void *, int), cuMemImportFromShareableHandle);
 CHECK((Address, size_t, size_t, MemoryHandle, unsigned long long), cuMemMap);
 CHECK((Address, size_t), cuMemUnmap);
 CHECK((Address, size_t, const AccessDescription *, size_t), cuMemSetAccess);
+CHECK((MemoryHandle *, void *), cuMemRetainAllocationHandle);
+CHECK((AllocationProperties *, MemoryHandle),
+      cuMemGetAllocationPropertiesFromHandle);
+CHECK((Address *, size_t *, Address), cuMemGetAddressRange);
 CHECK((Address *, size_t), cuMemAlloc);
 CHECK((Address), cuMemFree);
 CHECK((void **, size_t, unsigned), cuMemHostAlloc);

@@ -93,6 +93,10 @@ CHECK((MemoryHandle *, void *, int), hipMemImportFromShareableHandle);
 CHECK((Address, size_t, size_t, MemoryHandle, unsigned long long), hipMemMap);
 CHECK((Address, size_t), hipMemUnmap);
 CHECK((Address, size_t, const AccessDescription *, size_t), hipMemSetAccess);
+CHECK((MemoryHandle *, void *), hipMemRetainAllocationHandle);
+CHECK((AllocationProperties *, MemoryHandle),
+      hipMemGetAllocationPropertiesFromHandle);
+CHECK((Address *, size_t *, Address), hipMemGetAddressRange);
 CHECK((Address *, size_t), hipMalloc);
 CHECK((Address *, size_t, unsigned), hipExtMallocWithFlags);
 CHECK((Address), hipFree);

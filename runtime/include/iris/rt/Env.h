@@ -161,6 +161,8 @@ public:
   std::optional<double> waitLimitSeconds() const { return waitLimit_; }
   /// \return IRIS_HEAP_SIZE: bytes of one rank's symmetric heap
   std::optional<uint64_t> heapBytes() const { return heapBytes_; }
+  /// \return IRIS_IMPORT_SIZE: bytes of addresses for one rank's imports
+  std::optional<uint64_t> importBytes() const { return importBytes_; }
   /// \return IRIS_JOIN_LIMIT: the time limit for all ranks to join, in seconds
   std::optional<double> joinLimitSeconds() const { return joinLimit_; }
   /// \return IRIS_COLLECTIVE_LIMIT: the time limit of sync and other
@@ -191,7 +193,7 @@ private:
   std::optional<TuneLevel> tune_;
   std::optional<double> waitLimit_, joinLimit_, collectiveLimit_,
       emulatorLimit_;
-  std::optional<uint64_t> heapBytes_, cacheBytes_, deviceQueues_;
+  std::optional<uint64_t> heapBytes_, importBytes_, cacheBytes_, deviceQueues_;
 };
 
 /// Parses a number of bytes.

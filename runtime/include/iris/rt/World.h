@@ -94,6 +94,11 @@ struct WorldOptions {
   std::string name;
   /// Bytes of one rank's heap; 0: IRIS_HEAP_SIZE, else the device's memory.
   uint64_t heapBytes = 0;
+  /// Bytes of addresses that each rank's heap has for imports, beside
+  /// heapBytes; 0: none. Default: IRIS_IMPORT_SIZE, else the device's memory,
+  /// and on the host what the heap has, at most 4 GiB. The smallest value of
+  /// all ranks holds. Addresses cost no memory.
+  std::optional<uint64_t> importBytes;
   /// The minimum number of bytes by which the heap grows.
   uint64_t heapChunkBytes = 64 << 20;
   /// The time limit of one wait in a kernel, in seconds; 0: unlimited. Default:
@@ -263,7 +268,8 @@ public:
   /// \param address the address on this rank
   /// \retval invalidArgument there is no allocation at the address
   Status deallocate(uint64_t address);
-  /// Finds out whether bytes are within one allocation on this rank's heap.
+  /// Finds out whether bytes are within one allocation on this rank's heap, or
+  /// within one import at the address that import() returned.
   /// \param address the address of the first byte
   /// \return whether they are
   bool isSymmetric(uint64_t address, uint64_t bytes = 1) const;
@@ -281,11 +287,53 @@ public:
   /// \return the bytes of this rank's device that no process has allocated now
   /// \retval unavailable the driver does not tell
   Expected<uint64_t> freeDeviceBytes() const;
-  /// Fails: memory that was allocated elsewhere cannot become part of the heap.
-  /// The message says what to do instead.
-  /// \param address the address of the memory
-  /// \retval unavailable always
-  Status importExternal(uint64_t address, uint64_t bytes) const;
+  /// Maps memory that the program allocated at an address of the heap, a second
+  /// time, and on all peers, so that kernels use it where it is. Collective:
+  /// every rank passes memory of its own. It is of this rank's device, and of
+  /// the driver's functions for virtual memory with handles that are POSIX file
+  /// descriptors: cuMemCreate, or hipMemCreate of the uncached type;
+  /// ncclMemAlloc; or MemoryPool, on the host too. Other memory, as that of
+  /// cudaMalloc, cannot be mapped where peers need it.
+  ///
+  /// Launches, matmuls and copies between ranks take the result. Collectives of
+  /// a Communicator also take addresses of the program within the memory. One
+  /// kernel must not use both addresses of the same bytes, of which the device
+  /// keeps no order. The memory stays alive until release(), also if the
+  /// program frees it; but its own address may then become other memory's, so
+  /// release it before.
+  ///
+  /// An error is the same on all ranks; nothing is mapped then, and the world
+  /// goes on, unless a rank ended or was late.
+  /// \param address the program's address of the memory
+  /// \param bytes the same on all ranks; the memory may be a part of an
+  ///   allocation, and span several whose sizes are the same on all ranks
+  /// \return the address on this rank's heap, at the same offset on every rank
+  /// \retval invalidArgument there is no such memory, it was freed, it is
+  ///   another device's or on the heap, it overlaps an import, or its
+  ///   allocations are not multiples of the granularity of mappings
+  /// \retval failedPrecondition ranks pass different sizes, memory at different
+  ///   offsets of its allocations, or have released different imports
+  /// \retval unavailable peers cannot map memory of this kind, or not
+  ///   coherently, or the device cannot map at chosen addresses; the message
+  ///   says how to allocate
+  /// \retval outOfMemory WorldOptions::importBytes do not suffice
+  /// \retval timeout a rank did not come within WorldOptions::collectiveLimit
+  Expected<uint64_t> import(uint64_t address, uint64_t bytes);
+  /// Ends an import: waits for this rank's work and unmaps the memory on this
+  /// rank. Every rank makes the same calls, in the same order, after all work
+  /// that uses the memory was enqueued; it does not wait for peers. The end of
+  /// the world releases what is left.
+  /// \param imported what import() returned
+  /// \retval invalidArgument it is not, or was released
+  /// \retval failedPrecondition a stream is captured
+  Status release(uint64_t imported);
+  /// Computes the heap's address of memory that is on the heap or imported.
+  /// \param address an address on this rank's heap, or one of the program in
+  ///   memory that was imported
+  /// \return the address on the heap; none if not all of the bytes are in one
+  ///   allocation or import
+  std::optional<uint64_t> symmetricAddress(uint64_t address,
+                                           uint64_t bytes = 1) const;
 
   /// Copies bytes. Stream-ordered; host memory must stay valid until the copy
   /// is

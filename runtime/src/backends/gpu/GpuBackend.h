@@ -8,6 +8,7 @@
 //   GpuStreams.cpp   streams, events
 //   GpuProbe.cpp     what the device can do: placed mappings, memory kind
 //   GpuMemory.cpp    address space, chunks, sharing, copies
+//   GpuImport.cpp    memory of the program
 //   GpuLaunch.cpp    modules, launches, graphs
 //   GpuLibraryMatmul.cpp  matmuls of cuBLASLt and hipBLASLt
 #ifndef IRIS_RT_BACKENDS_GPU_GPUBACKEND_H
@@ -60,6 +61,9 @@ public:
   Status map(ChunkHandle chunk, uint64_t address, uint64_t bytes) override;
   Status unmap(uint64_t address, uint64_t bytes) override;
   Status releaseChunk(ChunkHandle chunk) override;
+  Expected<RetainedChunk> retainChunk(uint64_t address) override;
+  Expected<uint64_t> allocateImportable(uint64_t bytes) override;
+  Status freeImportable(uint64_t address) override;
 
   Expected<uint64_t> allocateShareable(uint64_t bytes) override;
   Status freeShareable(uint64_t address) override;
@@ -189,6 +193,9 @@ private:
   Status setAccess(uint64_t address, uint64_t bytes);
   Expected<MemoryHandle> importFd(int fd) const;
   Expected<uint64_t> allocateOfKind(IrisRtMemoryKind kind, uint64_t bytes);
+
+  // GpuImport.cpp
+  Status checkImportable(MemoryHandle handle, Address address) const;
 
   // GpuLaunch.cpp
   Status allowShared(KernelHandle kernel, uint32_t bytes);

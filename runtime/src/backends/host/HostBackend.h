@@ -39,6 +39,9 @@ public:
   Status map(ChunkHandle chunk, uint64_t address, uint64_t bytes) override;
   Status unmap(uint64_t address, uint64_t bytes) override;
   Status releaseChunk(ChunkHandle chunk) override;
+  Expected<RetainedChunk> retainChunk(uint64_t address) override;
+  Expected<uint64_t> allocateImportable(uint64_t bytes) override;
+  Status freeImportable(uint64_t address) override;
 
   Expected<uint64_t> allocateShareable(uint64_t bytes) override;
   Status freeShareable(uint64_t address) override;

@@ -329,6 +329,89 @@ Status HostBackend::closeMemory(uint64_t address) {
 }
 
 //===----------------------------------------------------------------------===//
+// Importable memory
+//===----------------------------------------------------------------------===//
+
+/// The memory of allocateImportable in this process, whichever object made it.
+/// Only its descriptors tell what a mapping maps.
+namespace {
+struct ImportableMemory {
+  struct Block {
+    uint64_t bytes = 0;
+    UniqueFd fd;
+  };
+  std::mutex mutex;
+  std::map<uint64_t, Block> blocks;
+};
+} // namespace
+
+static ImportableMemory &importableMemory() {
+  static auto *memory = new ImportableMemory; // never destroyed
+  return *memory;
+}
+
+static Expected<UniqueFd> duplicate(const UniqueFd &fd) {
+  UniqueFd copy(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.valid())
+    return makeErrnoStatus(StatusCode::internal, errno,
+                           "cannot duplicate the descriptor of memory");
+  return copy;
+}
+
+Expected<uint64_t> HostBackend::allocateImportable(uint64_t bytes) {
+  if (bytes == 0 || bytes > UINT64_MAX - hostGranularity)
+    return makeStatus(StatusCode::invalidArgument, "cannot allocate %llu bytes",
+                      static_cast<unsigned long long>(bytes));
+  bytes = alignTo(bytes, hostGranularity);
+  IRISRT_ASSIGN_OR_RETURN(UniqueFd fd, createSharedMemory(bytes));
+  IRISRT_ASSIGN_OR_RETURN(uint64_t address, mapAnywhere(fd.get(), bytes));
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    mappings_[address] = Mapping{bytes, UniqueFd()};
+  }
+  ImportableMemory &memory = importableMemory();
+  std::lock_guard<std::mutex> lock(memory.mutex);
+  memory.blocks[address] = {bytes, std::move(fd)};
+  return address;
+}
+
+Status HostBackend::freeImportable(uint64_t address) {
+  {
+    ImportableMemory &memory = importableMemory();
+    std::lock_guard<std::mutex> lock(memory.mutex);
+    if (memory.blocks.erase(address) == 0)
+      return makeStatus(StatusCode::invalidArgument,
+                        "no importable memory at that address");
+  }
+  return closeMemory(address);
+}
+
+Expected<RetainedChunk> HostBackend::retainChunk(uint64_t address) {
+  ImportableMemory &memory = importableMemory();
+  RetainedChunk retained;
+  UniqueFd fd;
+  {
+    std::lock_guard<std::mutex> lock(memory.mutex);
+    auto after = memory.blocks.upper_bound(address);
+    if (after == memory.blocks.begin() ||
+        address - std::prev(after)->first >= std::prev(after)->second.bytes)
+      return makeStatus(
+          StatusCode::unavailable,
+          "other processes cannot map ordinary memory of the host (0x%llx); "
+          "expected memory of MemoryPool or ncclMemAlloc that was not freed, "
+          "or allocate with World::allocate",
+          static_cast<unsigned long long>(address));
+    const auto &[start, block] = *std::prev(after);
+    retained.address = start;
+    retained.bytes = block.bytes;
+    IRISRT_ASSIGN_OR_RETURN(fd, duplicate(block.fd));
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  retained.chunk = {chunks_.add(std::move(fd))};
+  return retained;
+}
+
+//===----------------------------------------------------------------------===//
 // Other memory
 //===----------------------------------------------------------------------===//
 

@@ -27,11 +27,17 @@ struct Piece {
   /// Whether it came from a descriptor that a peer sent; the caller closes it.
   bool isImported = false;
   ino_t inode = 0;
+  /// As memoryProperties reports them; of an import, what its creator asked for
+  /// is not known here.
+  AllocationProperties properties = {};
+  /// Handles that were not released, and mappings, which keep the memory.
+  int handles = 1, mappings = 0;
 };
 struct Mapped {
   size_t bytes;
   bool accessible;
   uint32_t kind;
+  MemoryHandle handle;
 };
 
 std::mutex mutex;
@@ -51,6 +57,26 @@ bool hasDescriptor(const Piece &piece) {
   struct stat info;
   return !piece.isImported ||
          (fstat(piece.fd, &info) == 0 && info.st_ino == piece.inode);
+}
+
+/// Forgets memory without handles and mappings. The caller holds the mutex.
+void dropUnused(MemoryHandle handle) {
+  auto found = chunks.find(handle);
+  if (found->second.handles != 0 || found->second.mappings != 0)
+    return;
+  if (!found->second.isImported || !control().importNeedsDescriptor)
+    close(found->second.fd);
+  chunks.erase(found);
+}
+
+/// The last entry at or before an address, if it contains that.
+template <typename Map>
+typename Map::iterator findContaining(Map &map, Address address) {
+  auto after = map.upper_bound(address);
+  if (after == map.begin())
+    return map.end();
+  --after;
+  return address - after->first < after->second.bytes ? after : map.end();
 }
 
 /// A suitable memfd, or -1.
@@ -155,7 +181,8 @@ static Result createMemory(MemoryHandle *handle, size_t bytes,
   FAKE_ENTER_BOUND("memoryCreate");
   if (!control().virtualMemory)
     return errorNotSupported;
-  if (bytes % granule || properties->requestedHandleTypes != handlePosixFd ||
+  if (bytes % granule ||
+      (properties->requestedHandleTypes & ~handlePosixFd) != 0 ||
       properties->location.type != locationDevice)
     return misuse("memoryCreate");
   if (!typeKnown)
@@ -171,6 +198,7 @@ static Result createMemory(MemoryHandle *handle, size_t bytes,
                      isUncached
                          ? memoryFlagFineGrained | memoryFlagExtendedScope
                          : memoryFlagCoarseGrained};
+  chunks[*handle].properties = *properties;
   ++control().chunks;
   return success;
 }
@@ -194,12 +222,47 @@ Result fake_hip_create(MemoryHandle *handle, size_t bytes,
 Result fake_memory_release(MemoryHandle handle) {
   std::lock_guard<std::mutex> lock(mutex);
   auto found = chunks.find(handle);
-  if (found == chunks.end())
+  if (found == chunks.end() || found->second.handles == 0)
     return misuse("memoryRelease of no memory");
-  if (!found->second.isImported || !control().importNeedsDescriptor)
-    close(found->second.fd);
-  chunks.erase(found);
+  --found->second.handles;
   --control().chunks;
+  dropUnused(handle);
+  return success;
+}
+
+Result fake_memory_retain(MemoryHandle *handle, void *at) {
+  FAKE_ENTER_BOUND("memoryRetain");
+  std::lock_guard<std::mutex> lock(mutex);
+  auto mapping = findContaining(mappings, reinterpret_cast<Address>(at));
+  if (mapping == mappings.end())
+    return errorInvalidValue; // as for memory of cudaMalloc
+  *handle = mapping->second.handle;
+  ++chunks[*handle].handles;
+  ++control().chunks;
+  return success;
+}
+
+Result fake_memory_properties(AllocationProperties *properties,
+                              MemoryHandle handle) {
+  FAKE_ENTER_BOUND("memoryProperties");
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = chunks.find(handle);
+  if (found == chunks.end() || found->second.handles == 0)
+    return misuse("memoryProperties of no memory");
+  *properties = found->second.properties;
+  return success;
+}
+
+Result fake_address_range(Address *base, size_t *bytes, Address address) {
+  FAKE_ENTER_BOUND("addressRange");
+  std::lock_guard<std::mutex> lock(mutex);
+  auto mapping = findContaining(mappings, address);
+  auto allocation = findContaining(allocations, address);
+  if (mapping == mappings.end() && allocation == allocations.end())
+    return errorNotFound;
+  *base = mapping != mappings.end() ? mapping->first : allocation->first;
+  *bytes = mapping != mappings.end() ? mapping->second.bytes
+                                     : allocation->second.bytes;
   return success;
 }
 
@@ -208,7 +271,9 @@ Result fake_memory_export(void *out, MemoryHandle handle, int type,
   FAKE_ENTER_BOUND("memoryExport");
   std::lock_guard<std::mutex> lock(mutex);
   auto found = chunks.find(handle);
-  if (found == chunks.end() || type != handlePosixFd)
+  if (found == chunks.end() || type != handlePosixFd ||
+      (!found->second.isImported &&
+       found->second.properties.requestedHandleTypes != handlePosixFd))
     return misuse("memoryExport");
   int fd = fcntl(found->second.fd, F_DUPFD_CLOEXEC, 3);
   std::memcpy(out, &fd, sizeof(fd));
@@ -233,8 +298,8 @@ Result fake_memory_map(Address address, size_t bytes, size_t offset,
   std::lock_guard<std::mutex> lock(mutex);
   auto chunk = chunks.find(handle);
   auto space = reservations.upper_bound(address);
-  if (chunk == chunks.end() || space == reservations.begin() ||
-      address % granule || offset)
+  if (chunk == chunks.end() || chunk->second.handles == 0 ||
+      space == reservations.begin() || address % granule || offset)
     return misuse("memoryMap");
   --space;
   if (address + bytes > space->first + space->second)
@@ -248,7 +313,8 @@ Result fake_memory_map(Address address, size_t bytes, size_t offset,
   if (mmap(pointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
            chunk->second.fd, 0) == MAP_FAILED)
     return errorOutOfMemory;
-  mappings[address] = {bytes, false, chunk->second.kind};
+  mappings[address] = {bytes, false, chunk->second.kind, handle};
+  ++chunk->second.mappings;
   ++control().mappings;
   return success;
 }
@@ -261,8 +327,11 @@ Result fake_memory_unmap(Address address, size_t bytes) {
   (void)takesFromKernels(); // as in drivers: a kernel that reads it fails
   mmap(pointer(address), bytes, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  const MemoryHandle handle = found->second.handle;
   mappings.erase(found);
   --control().mappings;
+  --chunks[handle].mappings;
+  dropUnused(handle);
   return success;
 }
 
@@ -468,6 +537,12 @@ FAKE_EXPORT(fake_cuda_create, cuMemCreate)
 FAKE_EXPORT(fake_hip_create, hipMemCreate)
 FAKE_EXPORT(fake_memory_release, cuMemRelease)
 FAKE_EXPORT(fake_memory_release, hipMemRelease)
+FAKE_EXPORT(fake_memory_retain, cuMemRetainAllocationHandle)
+FAKE_EXPORT(fake_memory_retain, hipMemRetainAllocationHandle)
+FAKE_EXPORT(fake_memory_properties, cuMemGetAllocationPropertiesFromHandle)
+FAKE_EXPORT(fake_memory_properties, hipMemGetAllocationPropertiesFromHandle)
+FAKE_EXPORT(fake_address_range, cuMemGetAddressRange_v2)
+FAKE_EXPORT(fake_address_range, hipMemGetAddressRange)
 FAKE_EXPORT(fake_memory_export, cuMemExportToShareableHandle)
 FAKE_EXPORT(fake_memory_export, hipMemExportToShareableHandle)
 FAKE_EXPORT(fake_cuda_import, cuMemImportFromShareableHandle)

@@ -2,6 +2,7 @@
 //===- Comm.cpp - A communicator ------------------------------------------===//
 #include "Comm.h"
 
+#include "core/Log.h"
 #include "iris-c/RuntimeABI.h"
 #include "iris/rt/Env.h"
 #include "iris/rt/Job.h"
@@ -474,23 +475,57 @@ Secret ncclComm::nextSecret(const std::string &purpose) {
 // Registrations
 //===----------------------------------------------------------------------===//
 
-void *ncclComm::addRegistration(Registration::Kind kind) {
-  auto registration = std::make_unique<Registration>(Registration{kind});
+void *ncclComm::addRegistration(const Registration &added) {
+  auto registration = std::make_unique<Registration>(added);
   void *handle = registration.get();
   std::lock_guard<std::mutex> lock(mutex_);
   registrations_[handle] = std::move(registration);
   return handle;
 }
 
+Status ncclComm::registerWindow(void *address, size_t bytes, int flags,
+                                ncclWindow_t *window) {
+  Registration added;
+  added.kind = Registration::Kind::window;
+  std::lock_guard<std::mutex> running(runMutex_);
+  IRISRT_RETURN_IF_ERROR(checkInUse());
+  if ((flags & NCCL_WIN_COLL_SYMMETRIC) != 0) {
+    World &world = *session_.world;
+    Expected<uint64_t> imported =
+        world.import(reinterpret_cast<uint64_t>(address), bytes);
+    IRISRT_RETURN_IF_ERROR(session_.poll());
+    const Log log(options.rank, options.numRanks);
+    if (imported.ok())
+      log.info("window of %zu bytes at %p: collectives use it where it is",
+               bytes, address);
+    else // the same on all ranks
+      log.info("window of %zu bytes at %p: collectives stage it: %s", bytes,
+               address, imported.status().message().c_str());
+    added.imported = imported.ok() ? *imported : 0;
+  }
+  *window = static_cast<ncclWindow_t>(addRegistration(added));
+  return Status::success();
+}
+
 Status ncclComm::removeRegistration(Registration::Kind kind,
                                     const void *handle) {
+  std::lock_guard<std::mutex> running(runMutex_);
+  uint64_t imported = 0;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto found = registrations_.find(handle);
+    if (found == registrations_.end() || found->second->kind != kind)
+      return makeStatus(StatusCode::invalidArgument,
+                        "%p is no handle of this communicator, or it was "
+                        "deregistered",
+                        handle);
+    imported = found->second->imported;
+  }
+  // The end of a world that has failed releases what it has imported.
+  World *opened = world();
+  if (imported != 0 && opened && opened->failure().ok())
+    IRISRT_RETURN_IF_ERROR(opened->release(imported));
   std::lock_guard<std::mutex> lock(mutex_);
-  auto found = registrations_.find(handle);
-  if (found == registrations_.end() || found->second->kind != kind)
-    return makeStatus(StatusCode::invalidArgument,
-                      "%p is no handle of this communicator, or it was "
-                      "deregistered",
-                      handle);
-  registrations_.erase(found);
+  registrations_.erase(handle);
   return Status::success();
 }

@@ -50,6 +50,8 @@ struct Operation {
 struct Registration {
   enum class Kind { buffer, window };
   Kind kind = Kind::buffer;
+  /// What World::import returned; 0: collectives stage the memory.
+  uint64_t imported = 0;
 };
 
 /// Whether ncclCommFinalize, ncclCommAbort or ncclCommRevoke was called.
@@ -114,7 +116,13 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   iris::nccl::Secret nextSecret(const std::string &purpose);
 
   /// \return a handle
-  void *addRegistration(iris::nccl::Registration::Kind kind);
+  void *addRegistration(const iris::nccl::Registration &registration);
+  /// Registers a window and stores its handle. With NCCL_WIN_COLL_SYMMETRIC it
+  /// is collective: collectives then use the memory where it is, if peers can
+  /// map it; otherwise, and without the flag, they stage it.
+  iris::rt::Status registerWindow(void *address, size_t bytes, int flags,
+                                  ncclWindow_t *window);
+  /// Waits for this rank's work if collectives use the memory where it is.
   /// \retval invalidArgument it is no handle of that kind
   iris::rt::Status removeRegistration(iris::nccl::Registration::Kind kind,
                                       const void *handle);

@@ -3,6 +3,9 @@
 #include "Api.h"
 #include "Comm.h"
 #include "Device.h"
+#include "Group.h"
+
+#include "iris/rt/MemoryPool.h"
 
 #include <algorithm>
 #include <map>
@@ -15,11 +18,11 @@ using namespace iris::rt;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A world of one rank for each device, whose heap is the memory of
-/// ncclMemAlloc: it belongs to no communicator.
+/// The memory of ncclMemAlloc, by device: it belongs to no communicator, and
+/// those with windows import it.
 struct Pools {
   std::mutex mutex;
-  std::map<int, std::unique_ptr<World>> byDevice;
+  std::map<int, std::unique_ptr<MemoryPool>> byDevice;
 };
 } // namespace
 
@@ -30,19 +33,14 @@ static Pools &allPools() {
 }
 
 /// The pool of the calling thread's device. The caller holds the mutex.
-static Expected<World *> currentPool(Pools &pools) {
+static Expected<MemoryPool *> currentPool(Pools &pools) {
   IRISRT_ASSIGN_OR_RETURN(int index, currentDevice(deviceKind()));
-  std::unique_ptr<World> &pool = pools.byDevice[index];
+  std::unique_ptr<MemoryPool> &pool = pools.byDevice[index];
   if (pool)
     return pool.get();
-  WorldOptions options;
-  options.launch = LaunchInfo();
-  options.launch->job = "nccl-memory";
-  options.name = std::to_string(index);
-  options.device = deviceKind();
-  options.deviceIndex = index;
-  options.letPeersAccess = true; // programs copy among their devices
-  IRISRT_ASSIGN_OR_RETURN(pool, World::create(options));
+  // Programs copy among their devices.
+  IRISRT_ASSIGN_OR_RETURN(pool, MemoryPool::create(deviceKind(), index,
+                                                   /*letPeersAccess=*/true));
   return pool.get();
 }
 
@@ -51,10 +49,11 @@ static Status allocate(void **address, size_t bytes) {
   *address = nullptr;
   Pools &pools = allPools();
   std::lock_guard<std::mutex> lock(pools.mutex);
-  IRISRT_ASSIGN_OR_RETURN(World * pool, currentPool(pools));
-  IRISRT_ASSIGN_OR_RETURN(
-      uint64_t memory,
-      pool->allocate(std::max<size_t>(bytes, 1), NCCL_WIN_REQUIRED_ALIGNMENT));
+  IRISRT_ASSIGN_OR_RETURN(MemoryPool * pool, currentPool(pools));
+  // In whole granules of mappings, which are multiples of
+  // NCCL_WIN_REQUIRED_ALIGNMENT.
+  IRISRT_ASSIGN_OR_RETURN(uint64_t memory,
+                          pool->allocate(std::max<size_t>(bytes, 1)));
   *address = reinterpret_cast<void *>(memory);
   return Status::success();
 }
@@ -64,13 +63,10 @@ static Status release(void *address) {
     return Status::success();
   Pools &pools = allPools();
   std::lock_guard<std::mutex> lock(pools.mutex);
-  for (auto &[index, pool] : pools.byDevice) {
-    const auto memory = reinterpret_cast<uint64_t>(address);
-    if (!pool || !pool->isSymmetric(memory))
-      continue;
-    IRISRT_RETURN_IF_ERROR(pool->deallocate(memory));
-    return pool->sync(); // only then the memory is reused
-  }
+  const auto memory = reinterpret_cast<uint64_t>(address);
+  for (auto &[index, pool] : pools.byDevice)
+    if (pool && pool->owns(memory))
+      return pool->free(memory);
   return makeStatus(StatusCode::invalidArgument,
                     "%p is no memory of ncclMemAlloc", address);
 }
@@ -87,18 +83,27 @@ ncclResult_t api::ncclMemFree(void *address) {
 // Registration
 //===----------------------------------------------------------------------===//
 
-/// Registers memory of the caller. Collectives use any memory as it is, so the
-/// handle has no effect but to be deregistered.
-static Status add(ncclComm_t handle, const void *address, size_t bytes,
-                  Registration::Kind kind, void **registration) {
+static Expected<std::shared_ptr<ncclComm>>
+checkMemory(ncclComm_t handle, const void *address, size_t bytes,
+            const void *registration, const char *name) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<ncclComm> comm,
                           ncclComm::find(handle));
-  IRISRT_RETURN_IF_ERROR(checkPointer(registration, "handle"));
+  IRISRT_RETURN_IF_ERROR(checkPointer(registration, name));
   IRISRT_RETURN_IF_ERROR(checkPointer(address, "buff"));
   if (bytes == 0)
     return Status(StatusCode::invalidArgument,
                   "0 bytes; expected at least one to register");
-  *registration = comm->addRegistration(kind);
+  return comm;
+}
+
+/// Registers memory of this rank alone. Peers do not learn of it, so that the
+/// handle has no effect but to be deregistered.
+static Status add(ncclComm_t handle, const void *address, size_t bytes,
+                  void **registration) {
+  IRISRT_ASSIGN_OR_RETURN(
+      std::shared_ptr<ncclComm> comm,
+      checkMemory(handle, address, bytes, registration, "handle"));
+  *registration = comm->addRegistration({Registration::Kind::buffer, 0});
   return Status::success();
 }
 
@@ -113,8 +118,7 @@ static Status removeFrom(ncclComm_t handle, Registration::Kind kind,
 
 ncclResult_t api::ncclCommRegister(const ncclComm_t comm, void *address,
                                    size_t bytes, void **handle) {
-  return finish("ncclCommRegister",
-                add(comm, address, bytes, Registration::Kind::buffer, handle));
+  return finish("ncclCommRegister", add(comm, address, bytes, handle));
 }
 
 ncclResult_t api::ncclCommDeregister(const ncclComm_t comm, void *handle) {
@@ -122,23 +126,36 @@ ncclResult_t api::ncclCommDeregister(const ncclComm_t comm, void *handle) {
                 removeFrom(comm, Registration::Kind::buffer, handle));
 }
 
-ncclResult_t api::ncclCommWindowRegister(ncclComm_t comm, void *address,
+static Expected<std::shared_ptr<ncclComm>>
+checkWindow(ncclComm_t handle, const void *address, size_t bytes,
+            const void *window, int flags) {
+  if ((flags & ~NCCL_WIN_COLL_SYMMETRIC) != 0)
+    return makeStatus(StatusCode::invalidArgument,
+                      "flags of 0x%x; expected NCCL_WIN_DEFAULT or "
+                      "NCCL_WIN_COLL_SYMMETRIC",
+                      flags);
+  IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<ncclComm> comm,
+                          checkMemory(handle, address, bytes, window, "win"));
+  IRISRT_RETURN_IF_ERROR(comm->checkUsable());
+  return comm;
+}
+
+/// Collective. In a group it runs at the end of the group, so that one thread
+/// can register windows of several communicators.
+ncclResult_t api::ncclCommWindowRegister(ncclComm_t handle, void *address,
                                          size_t bytes, ncclWindow_t *window,
                                          int flags) {
-  Status status;
-  if ((flags & ~NCCL_WIN_COLL_SYMMETRIC) != 0)
-    status = makeStatus(StatusCode::invalidArgument,
-                        "flags of 0x%x; expected NCCL_WIN_DEFAULT or "
-                        "NCCL_WIN_COLL_SYMMETRIC",
-                        flags);
-  void *handle = nullptr;
-  if (status.ok())
-    status = checkPointer(window, "win");
-  if (status.ok())
-    status = add(comm, address, bytes, Registration::Kind::window, &handle);
-  if (status.ok())
-    *window = static_cast<ncclWindow_t>(handle);
-  return finish("ncclCommWindowRegister", status);
+  constexpr char function[] = "ncclCommWindowRegister";
+  Expected<std::shared_ptr<ncclComm>> comm =
+      checkWindow(handle, address, bytes, window, flags);
+  if (!comm.ok())
+    return reject(function, comm.status());
+  Task task;
+  task.comm = *comm;
+  task.job = [comm = comm->get(), address, bytes, window, flags] {
+    return comm->registerWindow(address, bytes, flags, window);
+  };
+  return submit(function, std::move(task));
 }
 
 ncclResult_t api::ncclCommWindowDeregister(ncclComm_t comm,

@@ -5,17 +5,22 @@
     utils/count-spills.py COMPILER
     utils/count-spills.py COMPILER --targets=gfx942 --types=f16 --sizes=8
     utils/count-spills.py COMPILER --targets=gfx942 --requests=kernels.mlir
+    utils/count-spills.py COMPILER --draw=100 --seed=1
 
 COMPILER is an iris-compile. It compiles every variant of its
 --list-collectives, also staged, one kernel at a time. A kernel that it rejects
 (a type that a variant does not add, say) is skipped. With --requests, it
 compiles the kernels of a file in place of the collectives: one a line, as
-`iris-bench --requests` writes those that the selector may choose.
+`iris-bench --requests` writes those that the selector may choose. With --draw,
+it compiles those that the selector may choose for problems (of a matmul
+and a collective alternately: shape, type, ranks) that it draws from --seed.
 
 Prints a row per kernel that spills: its target, name, spilled SGPRs and VGPRs,
-and bytes of scratch; then the number of kernels.
+bytes of scratch, and instructions in loops that spill or reload SGPRs; with
+--draw also its request. Then it prints the number of kernels.
 
-exit status: 0 if none spills, 1 if one does, 2 for a wrong command line.
+exit status: 0 if none spills, 1 if one does, 2 for a wrong command line. With
+--draw, SGPRs that no loop spills or reloads do not count.
 """
 import argparse
 import collections
@@ -25,6 +30,9 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
+
+import selected_kernels
 
 COUNTS = {"sgprs": ".sgpr_spill_count", "vgprs": ".vgpr_spill_count",
           "scratch": ".private_segment_fixed_size"}
@@ -80,6 +88,34 @@ def read_kernels(options):
                     yield Kernel(target, symbol[1], line)
 
 
+def draw_kernels(options):
+    """The kernels of --draw, named by their symbols."""
+    with tempfile.TemporaryDirectory() as folder:
+        for target in options.targets:
+            for line in selected_kernels.draw_requests(
+                    options.bench, target, options.seed, options.draw,
+                    options.candidates, os.path.join(folder, "none.jsonl")):
+                if re.search(options.filter, line):
+                    yield Kernel(target, re.search(r"@(\w+)", line)[1],
+                                 re.sub(r" loc\(.*", "", line) + "\n")
+
+
+def count_in_loops(assembly):
+    """Instructions that move a spilled SGPR, in blocks of loops. Registers
+    that hold SGPRs and blocks of loops are those of LLVM's comments."""
+    lanes = set(re.findall(r"\$vgpr(\d+) : SGPR spill to VGPR lane", assembly))
+    count, in_loop = 0, False
+    for line in assembly.splitlines():
+        if re.match(r"\.LBB|; %bb|\w+:", line):
+            in_loop = False
+        if re.search(r";.*(\bLoop: Header=|Loop Header: )", line):
+            in_loop = True
+        move = re.match(r"\s+v_(?:writelane_b32 v(\d+),|"
+                        r"readlane_b32 s\d+, v(\d+),)", line)
+        count += bool(in_loop and move and (move[1] or move[2]) in lanes)
+    return count
+
+
 def measure(compiler, kernel):
     """The counts of the kernel, or None if the compiler rejects it."""
     run = subprocess.run(
@@ -91,8 +127,10 @@ def measure(compiler, kernel):
                          f"{kernel.source}{run.stderr}")
     if run.returncode:
         return None
-    return {key: int(re.search(rf"{re.escape(name)}:\s+(\d+)", run.stdout)[1])
-            for key, name in COUNTS.items()}
+    counts = {key: int(re.search(rf"{re.escape(name)}:\s+(\d+)",
+                                 run.stdout)[1])
+              for key, name in COUNTS.items()}
+    return {**counts, "in_loops": count_in_loops(run.stdout)}
 
 
 def parse():
@@ -117,6 +155,17 @@ def parse():
     parser.add_argument("--requests", metavar="FILE",
                         help="kernels in place of the collectives; --types "
                              "and --sizes do not apply")
+    parser.add_argument("--draw", type=int, metavar="N",
+                        help="kernels of N problems in place of the "
+                             "collectives; --types and --sizes do not apply, "
+                             "and --filter to requests")
+    parser.add_argument("--seed", type=int, default=1,
+                        help="of --draw (default: %(default)s)")
+    parser.add_argument("--candidates", type=int, default=32,
+                        help="of a matmul, for --draw (default: %(default)s, as "
+                             "many as are measured at most)")
+    parser.add_argument("--bench", default="iris-bench",
+                        help="for --draw (default: %(default)s on PATH)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(),
                         help="compilers at a time (default: %(default)s)")
     return parser.parse_args()
@@ -124,7 +173,8 @@ def parse():
 
 def main():
     options = parse()
-    kernels = list(read_kernels(options) if options.requests
+    kernels = list(draw_kernels(options) if options.draw
+                   else read_kernels(options) if options.requests
                    else list_kernels(options))
     compiled = spilling = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -132,10 +182,15 @@ def main():
                            kernels)
         for kernel, counts in zip(kernels, counted):
             compiled += counts is not None
-            if counts and any(counts.values()):
+            if not counts or not any(counts.values()):
+                continue
+            if options.draw:
+                del counts["sgprs"]
+            if any(counts.values()):
                 spilling += 1
                 print(kernel.target, kernel.name,
-                      *(f"{key} {n}" for key, n in counts.items()), flush=True)
+                      *(f"{key} {n}" for key, n in counts.items()),
+                      kernel.source.strip() if options.draw else "", flush=True)
     print(f"{compiled} kernels, {spilling} of them spill; "
           f"{len(kernels) - compiled} rejected")
     sys.exit(1 if spilling or not compiled else 0)

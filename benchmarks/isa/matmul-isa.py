@@ -16,6 +16,10 @@ instruction sizes and occupancies that it tunes over; for each matrix
 instruction size, the result with the fewest other instructions per matrix
 instruction is used. (One of 32 x 32 x 8 does the work of two of 16 x 16 x 16,
 and takes as long as both.)
+
+With --mca=llvm-mca-22, loop_cycles.py estimates the cycles of each loop as well,
+and Triton's result with the fewest cycles over those of its matrix instructions
+is used.
 """
 import argparse
 import itertools
@@ -25,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 
+import loop_cycles
 import main_loop
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -57,9 +62,11 @@ def get_configs():
         yield m, n, warps, along_k
 
 
-def describe(path, kernel, chip, compiler, config, what="tile"):
+def describe(options, path, kernel, chip, compiler, config, what="tile"):
     m, n, warps, along_k = config
     facts = main_loop.describe(path, kernel)
+    if options.mca:
+        facts.update(loop_cycles.estimate(options.mca, chip, path, kernel))
     return {"benchmark": "matmul-isa", "compiler": compiler, "kernel": what,
             "chip": chip, "tile": f"{m}x{n}x{BLOCK}", "warps": warps,
             "b": "along k" if along_k else "along n", **facts}
@@ -86,7 +93,7 @@ def compile_ours(options, chip, folder):
                       encoding="utf-8")
     subprocess.run([options.compiler, source, f"--target={chip}", "--emit=asm",
                     "-o", assembly], check=True)
-    return [describe(assembly, name, chip, "iris", config, what)
+    return [describe(options, assembly, name, chip, "iris", config, what)
             for (config, what), name in names.items()]
 
 
@@ -110,11 +117,12 @@ def compile_triton(options, chip, folder):
                                            json.loads(run.stdout)):
         if shared is None or shared > (160 if chip == "gfx950" else 64) << 10:
             continue
-        facts = describe(job["file"], "matmul", chip, "triton", config)
+        facts = describe(options, job["file"], "matmul", chip, "triton", config)
         facts["lds"] = shared
         facts["options"] = job["options"]
         key = config, size
-        if key not in best or facts["ratio"] < best[key]["ratio"]:
+        order = "over_bound" if options.mca else "ratio"
+        if key not in best or facts[order] < best[key][order]:
             best[key] = facts
     return list(best.values())
 
@@ -124,6 +132,8 @@ def main():
     parser.add_argument("compiler", help="path of iris-compile")
     parser.add_argument("python", nargs="?",
                         help="an interpreter that has Triton")
+    parser.add_argument("--mca", metavar="LLVM_MCA",
+                        help="estimate cycles by this program")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     rows = []
@@ -136,6 +146,8 @@ def main():
                              list(KERNELS).index(r["kernel"]), r["ratio"]))
     columns = ["chip", "tile", "b", "compiler", "kernel", "matrix", "other", "ratio",
                "vgprs", "sgprs", "lds", "scratch", "occupancy"]
+    if options.mca:
+        columns += ["cycles", "matrix_cycles", "over_bound"]
     print("| " + " | ".join(columns + ["instruction"]) + " |")
     print("|---" * (len(columns) + 1) + "|")
     for row in rows:

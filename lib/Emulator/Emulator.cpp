@@ -25,16 +25,22 @@ public:
 
   llvm::Expected<unsigned> launch(Launch launch);
   Error advance(uint64_t instructions, bool stopsIfAllWait);
-  bool isDone(unsigned launch) const { return ended[launch]; }
+  bool isDone(unsigned launch) {
+    if (ended[launch] && state.order)
+      state.order->waitForLaunch(launch);
+    return ended[launch];
+  }
   bool isIdle() const { return groups.empty(); }
   RunStatistics getStatistics() const;
   void forEachExecuted(ExecutionFunction function) const;
   uint64_t countStores() const { return state.stores; }
-  Error checkHostAccess(const void *data, uint64_t bytes, bool isStore) const {
+  Error checkHostAccess(unsigned device, const void *data, uint64_t bytes,
+                        bool isStore) const {
     std::string report =
-        state.order ? state.order->accessByHost(
-                          reinterpret_cast<uintptr_t>(data), bytes, isStore)
-                    : "";
+        state.order
+            ? state.order->accessByHost(
+                  device, reinterpret_cast<uintptr_t>(data), bytes, isStore)
+            : "";
     return report.empty() ? Error::success() : llvm::createStringError(report);
   }
   void willChange(const void *data, uint64_t bytes) {
@@ -154,6 +160,8 @@ Error Emulator::Machine::prepare(const Launch &launch) {
 llvm::Expected<unsigned> Emulator::Machine::launch(Launch launch) {
   if (Error error = prepare(launch))
     return std::move(error);
+  if (state.order)
+    state.order->addLaunch(launch.device, launch.queue);
   launches.push_back(std::move(launch));
   dispatches.emplace_back();
   ended.push_back(false);
@@ -407,7 +415,7 @@ Error Emulator::advance(uint64_t instructions, bool stopsIfAllWait) {
 Error Emulator::finish() {
   return machine->advance(~uint64_t(0), /*stopsIfAllWait=*/false);
 }
-bool Emulator::isDone(unsigned launch) const { return machine->isDone(launch); }
+bool Emulator::isDone(unsigned launch) { return machine->isDone(launch); }
 bool Emulator::isIdle() const { return machine->isIdle(); }
 RunStatistics Emulator::getStatistics() const {
   return machine->getStatistics();
@@ -417,9 +425,9 @@ void Emulator::forEachExecuted(ExecutionFunction function) const {
 }
 
 uint64_t Emulator::countStores() const { return machine->countStores(); }
-Error Emulator::checkHostAccess(const void *data, uint64_t bytes,
-                                bool isStore) const {
-  return machine->checkHostAccess(data, bytes, isStore);
+Error Emulator::checkHostAccess(unsigned device, const void *data,
+                                uint64_t bytes, bool isStore) const {
+  return machine->checkHostAccess(device, data, bytes, isStore);
 }
 void Emulator::willChange(const void *data, uint64_t bytes) {
   machine->willChange(data, bytes);

@@ -38,6 +38,16 @@ static Scope coherentScopeOf(const irischips::AMDExecution &execution,
 // Waves
 //===----------------------------------------------------------------------===//
 
+void OrderCheck::addLaunch(unsigned device, unsigned queue) {
+  launches.push_back({device, queue, hosts[device]});
+}
+
+void OrderCheck::waitForLaunch(unsigned launch) {
+  LaunchState &ended = launches[launch];
+  hosts[ended.device].join(ended.knowledge);
+  ended.knowledge = {};
+}
+
 void OrderCheck::start(Wave &wave) {
   wave.orderIndex = unsigned(states.size());
   State &state = states.emplace_back();
@@ -51,13 +61,16 @@ void OrderCheck::start(Wave &wave) {
                              "{4} on device {5}",
                              group.ids[0], group.ids[1], group.ids[2],
                              wave.number, group.launch, group.device);
-  state.knowledge.join(ended);
-  state.fresh.invalidate(ended, kAllLevels);
+  const LaunchState &launch = launches[group.launch];
+  state.knowledge = launch.knowledge;
+  state.knowledge.join(queues[launch.queue]);
+  state.fresh.invalidate(state.knowledge, kAllLevels);
 }
 
 void OrderCheck::end(Wave &wave) { reportGuesses(wave, stateOf(wave)); }
 
 void OrderCheck::endLaunch(unsigned launch) {
+  Knowledge ended;
   for (unsigned i = 0; i < states.size(); ++i)
     if (State &state = states[i]; state.launch == launch && state.isRunning) {
       ended.join(state.knowledge);
@@ -69,6 +82,8 @@ void OrderCheck::endLaunch(unsigned launch) {
       state.shared = state.observed = nullptr;
       state.observations.clear();
     }
+  queues[launches[launch].queue].join(ended);
+  launches[launch].knowledge = std::move(ended);
 }
 
 void OrderCheck::forget(uint64_t address, uint64_t bytes) {
@@ -319,24 +334,28 @@ bool OrderCheck::access(Wave &wave, const Instruction &instruction,
   return true;
 }
 
-std::string OrderCheck::accessByHost(uint64_t address, uint64_t bytes,
-                                     bool isStore) const {
+std::string OrderCheck::accessByHost(unsigned device, uint64_t address,
+                                     uint64_t bytes, bool isStore) const {
+  static const Knowledge none;
+  auto host = hosts.find(device);
+  const Knowledge &knowledge = host == hosts.end() ? none : host->second;
   for (uint64_t at = address & ~uint64_t(3); at < address + bytes; at += 4) {
     auto found = words.find(at);
     if (found == words.end())
       continue;
     for (const Record &record : found->second) {
       const State &state = states[record.wave];
-      if (!state.isRunning || (!isStore && !record.isStore))
+      if (!isStore && !record.isStore)
         continue;
       const irischips::AMDExecution &execution = *state.execution;
       bool isThrough = record.scope == Scope::System &&
                        execution.cacheControl != CacheControl::Bypass;
       Reach reach = isThrough ? kWaited : reachFor(execution, Scope::System);
-      const Clock &known = record.isStore ? ended.stores[reach] : ended.loads;
+      const Clock &known =
+          record.isStore ? knowledge.stores[reach] : knowledge.loads;
       if (record.number > known[record.wave])
         return describe(record, "the host", "memory", at, isStore,
-                        record.number > ended.issued[record.wave]
+                        record.number > knowledge.issued[record.wave]
                             ? "nothing orders them"
                             : "it was not waited for, or not written back");
     }

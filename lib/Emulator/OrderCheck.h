@@ -24,13 +24,19 @@ namespace mlir::iris::emulator {
 
 class OrderCheck {
 public:
-  /// A wave starts: it knows all that launches did which have ended.
+  /// The host of a device adds a launch, whose number is the next one, to a
+  /// queue. The launch knows what the host knows now.
+  void addLaunch(unsigned device, unsigned queue);
+  /// A wave starts: it knows what its launch knows, and all that launches did
+  /// which were before it in its queue.
   void start(Wave &wave);
   /// All waves of a launch have ended.
   void endLaunch(unsigned launch);
-  /// An access of the host, which knows what waves knew that have ended.
-  /// Returns what nothing orders with it, or nothing.
-  std::string accessByHost(uint64_t address, uint64_t bytes,
+  /// The host of the launch's device sees that the launch has ended.
+  void waitForLaunch(unsigned launch);
+  /// An access of the host of a device, which knows what launches knew that it
+  /// has seen end. Returns what nothing orders with it, or nothing.
+  std::string accessByHost(unsigned device, uint64_t address, uint64_t bytes,
                            bool isStore) const;
   /// Something else than a kernel changes these bytes.
   void forget(uint64_t address, uint64_t bytes);
@@ -126,10 +132,22 @@ private:
   void reportGuesses(Wave &wave, State &state);
   void add(Word &word, Record record);
 
+  struct LaunchState {
+    unsigned device, queue;
+    /// What its host knew when it was added; what its waves knew at the end,
+    /// until the host has seen it.
+    Knowledge knowledge;
+  };
+
   std::vector<State> states;
-  /// What waves knew that have ended. A launch begins with it, and without what
-  /// caches had: the end of a launch writes all caches of its device back.
-  Knowledge ended;
+  /// By number. A launch begins without what caches had, and its end writes all
+  /// caches of its device back.
+  std::vector<LaunchState> launches;
+  /// What launches of each queue knew that have ended.
+  std::map<unsigned, Knowledge> queues;
+  /// What the host of each device knows: other devices' hosts are other
+  /// processes.
+  std::map<unsigned, Knowledge> hosts;
   llvm::DenseMap<uint64_t, Word> words;
   /// By number.
   std::map<unsigned, Group> groups;

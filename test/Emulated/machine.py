@@ -45,10 +45,11 @@ class Memory:
         # Whether accesses of the host are checked, if the order is: those of
         # copy engines, which kernels are synchronized with, are none.
         self.checks_host = False
+        self.host = None  # the device whose host accesses memory
 
     def check_host(self, address, nbytes, is_store):
-        if self.bridge and self.checks_host:
-            self.bridge.CheckHostAccess(ctypes.c_void_p(address),
+        if self.bridge and self.checks_host and self.host is not None:
+            self.bridge.CheckHostAccess(self.host, ctypes.c_void_p(address),
                                         ctypes.c_uint64(nbytes), is_store)
 
     def alloc(self, nbytes, align=256):
@@ -221,11 +222,15 @@ class Streams:
 
     def __init__(self, emulation, queues):
         """`queues`: lists of launches, and of functions that run between them
-        and change memory, like kernels that complete at once. A function that
-        returns False cannot run yet, and is retried. Queues without launches
-        model copy engines."""
+        and change memory, like kernels that complete at once: the host of the
+        queue's device waits for the launch before it. A function that returns
+        False cannot run yet, and is retried. Queues without launches model copy
+        engines."""
         self.emulation = emulation
         self.queues = [list(queue) for queue in queues]
+        self.devices = [next((step.device for step in queue
+                              if isinstance(step, Launch)), None)
+                        for queue in queues]
         self.running, self.pauses = {}, [0] * len(queues)
         self.random = random.Random(emulation.seed)
 
@@ -246,11 +251,19 @@ class Streams:
             step = queue[0]
             if isinstance(step, Launch):
                 self.running[number] = step.submit(number)
-            elif step() is False:
+            elif self.call(number, step) is False:
                 break
             queue.pop(0)
             progress = True
         return progress
+
+    def call(self, number, step):
+        memory = self.emulation.mem
+        memory.host = self.devices[number]
+        try:
+            return step()
+        finally:
+            memory.host = None
 
     def run(self):
         """Returns the number of instructions; raises the emulator's errors."""

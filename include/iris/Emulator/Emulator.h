@@ -126,7 +126,9 @@ public:
   llvm::Error advance(uint64_t instructions, bool stopsIfAllWait = false);
   /// Executes all launches to their end.
   llvm::Error finish();
-  bool isDone(unsigned launch) const;
+  /// Whether a launch has ended. If so, the host of its device has waited for
+  /// it: accesses of this host and of its later launches are after it.
+  bool isDone(unsigned launch);
   /// Whether all launches have ended.
   bool isIdle() const;
   RunStatistics getStatistics() const;
@@ -134,9 +136,11 @@ public:
   using ExecutionFunction =
       llvm::function_ref<void(const ExecutedInstruction &)>;
   void forEachExecuted(ExecutionFunction function) const;
-  /// Whether the order of kernels' accesses to these bytes and one of the host
-  /// is known, if it is checked: those of launches that have ended are.
-  llvm::Error checkHostAccess(const void *data, uint64_t bytes,
+  /// An error if the order is checked, and nothing orders kernels' accesses to
+  /// these bytes with an access of the host of a device. Each device has a host
+  /// of its own, as ranks have. It knows what launches knew for which `isDone`
+  /// was true.
+  llvm::Error checkHostAccess(unsigned device, const void *data, uint64_t bytes,
                               bool isStore) const;
   /// Call this before something else than a kernel changes memory: caches keep
   /// what it held.

@@ -142,10 +142,11 @@ EXPORT void emulatorWillChange(Bridge *bridge, const void *data,
                                uint64_t size) {
   bridge->emulator->willChange(data, size);
 }
-EXPORT int emulatorCheckHostAccess(Bridge *bridge, const void *data,
-                                   uint64_t size, int isStore) {
+EXPORT int emulatorCheckHostAccess(Bridge *bridge, unsigned device,
+                                   const void *data, uint64_t size,
+                                   int isStore) {
   if (llvm::Error error =
-          bridge->emulator->checkHostAccess(data, size, isStore))
+          bridge->emulator->checkHostAccess(device, data, size, isStore))
     return bridge->fail(std::move(error));
   return 0;
 }

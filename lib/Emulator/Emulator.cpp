@@ -35,7 +35,7 @@ public:
   void forEachExecuted(ExecutionFunction function) const;
   uint64_t countStores() const { return state.stores; }
   Error checkHostAccess(unsigned device, const void *data, uint64_t bytes,
-                        bool isStore) const {
+                        bool isStore) {
     std::string report =
         state.order
             ? state.order->accessByHost(
@@ -426,7 +426,7 @@ void Emulator::forEachExecuted(ExecutionFunction function) const {
 
 uint64_t Emulator::countStores() const { return machine->countStores(); }
 Error Emulator::checkHostAccess(unsigned device, const void *data,
-                                uint64_t bytes, bool isStore) const {
+                                uint64_t bytes, bool isStore) {
   return machine->checkHostAccess(device, data, bytes, isStore);
 }
 void Emulator::willChange(const void *data, uint64_t bytes) {

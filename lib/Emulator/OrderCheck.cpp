@@ -38,13 +38,28 @@ static Scope coherentScopeOf(const irischips::AMDExecution &execution,
 // Waves
 //===----------------------------------------------------------------------===//
 
+/// Hosts are no waves of any device.
+constexpr unsigned kNoDevice = ~0u;
+
+OrderCheck::Host &OrderCheck::hostOf(unsigned device) {
+  auto [host, isNew] = hosts.try_emplace(device);
+  if (isNew) {
+    host->second.index = unsigned(states.size());
+    State &state = states.emplace_back();
+    state.isRunning = false;
+    state.device = kNoDevice;
+    state.name = llvm::formatv("the host of device {0}", device);
+  }
+  return host->second;
+}
+
 void OrderCheck::addLaunch(unsigned device, unsigned queue) {
-  launches.push_back({device, queue, hosts[device]});
+  launches.push_back({device, queue, hostOf(device).knowledge});
 }
 
 void OrderCheck::waitForLaunch(unsigned launch) {
   LaunchState &ended = launches[launch];
-  hosts[ended.device].join(ended.knowledge);
+  hostOf(ended.device).knowledge.join(ended.knowledge);
   ended.knowledge = {};
 }
 
@@ -89,7 +104,10 @@ void OrderCheck::endLaunch(unsigned launch) {
 void OrderCheck::forget(uint64_t address, uint64_t bytes) {
   for (uint64_t word = address & ~uint64_t(3); word < address + bytes;
        word += 4)
-    words.erase(word);
+    if (auto found = words.find(word); found != words.end())
+      llvm::erase_if(found->second, [](const Record &record) {
+        return record.instruction != nullptr;
+      });
 }
 
 OrderCheck::State &OrderCheck::stateOf(const Wave &wave) {
@@ -253,12 +271,26 @@ void OrderCheck::reportGuesses(Wave &wave, State &state) {
 std::string OrderCheck::describe(const Record &record, llvm::StringRef who,
                                  llvm::StringRef what, uint64_t address,
                                  bool isStore, llvm::StringRef reason) const {
+  const std::string &name = states[record.wave].name;
+  const char *does = record.isStore ? "stores" : "loads";
+  if (!record.instruction)
+    return llvm::formatv("missing order: {0} {1} {2} at {3:x}, which {4} {5}: "
+                         "{6}",
+                         who, isStore ? "stores" : "loads", what, address, name,
+                         does, reason);
   return llvm::formatv(
       "missing order: {0} {1} {2} at {3:x}, which '{4}' at {5:x} of {6} {7}: "
       "{8}",
       who, isStore ? "stores" : "loads", what, address,
       record.instruction->text, uint64_t(record.instruction->position) * 4,
-      states[record.wave].name, record.isStore ? "stores" : "loads", reason);
+      name, does, reason);
+}
+
+/// A bit for each byte of the word at an address that an access covers.
+static uint8_t maskOfWord(uint64_t at, uint64_t address, uint64_t bytes) {
+  uint64_t first = std::max(address, at) - at;
+  uint64_t end = std::min(address + bytes, at + 4) - at;
+  return uint8_t(((1 << end) - 1) & ~((1 << first) - 1));
 }
 
 void OrderCheck::add(Word &word, Record record) {
@@ -283,9 +315,7 @@ bool OrderCheck::access(Wave &wave, const Instruction &instruction,
     state.shared = std::make_shared<const Knowledge>(state.knowledge);
   }
   for (uint64_t at = address & ~uint64_t(3); at < address + bytes; at += 4) {
-    uint64_t first = std::max(address, at) - at;
-    uint64_t end = std::min(address + bytes, at + 4) - at;
-    uint8_t mask = uint8_t(((1 << end) - 1) & ~((1 << first) - 1));
+    uint8_t mask = maskOfWord(at, address, bytes);
     if (instruction.comparesToo)
       state.guesses.erase(at);
     Word &word = words[at];
@@ -335,22 +365,24 @@ bool OrderCheck::access(Wave &wave, const Instruction &instruction,
 }
 
 std::string OrderCheck::accessByHost(unsigned device, uint64_t address,
-                                     uint64_t bytes, bool isStore) const {
-  static const Knowledge none;
-  auto host = hosts.find(device);
-  const Knowledge &knowledge = host == hosts.end() ? none : host->second;
+                                     uint64_t bytes, bool isStore) {
+  Host &host = hostOf(device);
+  Knowledge &knowledge = host.knowledge;
+  uint32_t number = ++host.numAccesses;
   for (uint64_t at = address & ~uint64_t(3); at < address + bytes; at += 4) {
-    auto found = words.find(at);
-    if (found == words.end())
-      continue;
-    for (const Record &record : found->second) {
-      const State &state = states[record.wave];
-      if (!isStore && !record.isStore)
+    Word &word = words[at];
+    uint8_t mask = maskOfWord(at, address, bytes);
+    for (const Record &record : word) {
+      if (!(record.mask & mask) || record.wave == host.index ||
+          (!isStore && !record.isStore))
         continue;
-      const irischips::AMDExecution &execution = *state.execution;
-      bool isThrough = record.scope == Scope::System &&
-                       execution.cacheControl != CacheControl::Bypass;
-      Reach reach = isThrough ? kWaited : reachFor(execution, Scope::System);
+      Reach reach = kToSystem;
+      if (const State &state = states[record.wave]; state.execution) {
+        const irischips::AMDExecution &execution = *state.execution;
+        bool isThrough = record.scope == Scope::System &&
+                         execution.cacheControl != CacheControl::Bypass;
+        reach = isThrough ? kWaited : reachFor(execution, Scope::System);
+      }
       const Clock &known =
           record.isStore ? knowledge.stores[reach] : knowledge.loads;
       if (record.number > known[record.wave])
@@ -359,7 +391,10 @@ std::string OrderCheck::accessByHost(unsigned device, uint64_t address,
                             ? "nothing orders them"
                             : "it was not waited for, or not written back");
     }
+    add(word, {nullptr, host.index, number, mask, isStore, /*isAtomic=*/false,
+               Scope::Wave, nullptr});
   }
+  knowledge.advance(host.index, number);
   return "";
 }
 
@@ -369,9 +404,7 @@ bool OrderCheck::accessShared(Wave &wave, const Instruction &instruction,
   Group &group = groups[state.group];
   uint32_t number = uint32_t(wave.outstanding.count()) + 1;
   for (uint32_t at = address & ~3u; at < address + bytes; at += 4) {
-    uint32_t first = std::max(address, at) - at;
-    uint32_t end = std::min(address + bytes, at + 4) - at;
-    uint8_t mask = uint8_t(((1 << end) - 1) & ~((1 << first) - 1));
+    uint8_t mask = maskOfWord(at, address, bytes);
     Word &word = group.lds[at];
     for (const Record &record : word) {
       if (!(record.mask & mask) || record.wave == wave.orderIndex ||

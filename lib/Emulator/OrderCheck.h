@@ -36,8 +36,9 @@ public:
   void waitForLaunch(unsigned launch);
   /// An access of the host of a device, which knows what launches knew that it
   /// has seen end. Returns what nothing orders with it, or nothing.
+  /// Kernels' accesses to these bytes have to be ordered with it from now on.
   std::string accessByHost(unsigned device, uint64_t address, uint64_t bytes,
-                           bool isStore) const;
+                           bool isStore);
   /// Something else than a kernel changes these bytes.
   void forget(uint64_t address, uint64_t bytes);
 
@@ -64,8 +65,9 @@ public:
 private:
   using SharedKnowledge = std::shared_ptr<const Knowledge>;
 
-  /// The latest access of a wave to bytes of a word.
+  /// The latest access of a wave, or of a host, to bytes of a word.
   struct Record {
+    /// Null: of a host.
     const Instruction *instruction;
     uint32_t wave, number;
     uint8_t mask;
@@ -145,9 +147,15 @@ private:
   std::vector<LaunchState> launches;
   /// What launches of each queue knew that have ended.
   std::map<unsigned, Knowledge> queues;
-  /// What the host of each device knows: other devices' hosts are other
-  /// processes.
-  std::map<unsigned, Knowledge> hosts;
+  /// The host of a device, in a process of its own. Its accesses are numbered
+  /// as those of waves.
+  struct Host {
+    unsigned index = 0;
+    uint32_t numAccesses = 0;
+    Knowledge knowledge;
+  };
+  Host &hostOf(unsigned device);
+  std::map<unsigned, Host> hosts;
   llvm::DenseMap<uint64_t, Word> words;
   /// By number.
   std::map<unsigned, Group> groups;

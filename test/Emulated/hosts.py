@@ -43,6 +43,10 @@ class Devices:
         self.memory.host = device
         self.memory.get(self.data, np.int32, 1)
 
+    def write(self, device):
+        self.memory.host = device
+        self.memory.write(self.data, np.ones(4, np.uint8))
+
 
 def read_after(devices, roles, reader):
     """Runs a kernel on each device, for which its host waits; then one reads."""
@@ -69,6 +73,13 @@ def load_after(devices, queue, waits, device=0):
     devices.finish()
 
 
+def run_after(access, devices, role, host):
+    """A host accesses memory; then a kernel runs on device 0."""
+    access(host)
+    devices.launch(0, role)
+    devices.finish()
+
+
 # What happens, and whether it is an error.
 CASES = {
     "the host of the kernel's device":
@@ -87,6 +98,16 @@ CASES = {
         (lambda d: load_after(d, 1, True), False),
     "another device after its peer's host waited":
         (lambda d: load_after(d, 1, True, device=1), True),
+    "a kernel stores what the host of its device read":
+        (lambda d: run_after(d.read, d, STORE, 0), False),
+    "a kernel stores what another device's host read":
+        (lambda d: run_after(d.read, d, STORE, 1), True),
+    "a kernel loads what another device's host read":
+        (lambda d: run_after(d.read, d, LOAD, 1), False),
+    "a kernel loads what another device's host wrote":
+        (lambda d: run_after(d.write, d, LOAD, 1), True),
+    "a kernel loads what the host of its device wrote":
+        (lambda d: run_after(d.write, d, LOAD, 0), False),
 }
 
 

@@ -139,9 +139,9 @@ public:
   /// An error if the order is checked, and nothing orders kernels' accesses to
   /// these bytes with an access of the host of a device. Each device has a host
   /// of its own, as ranks have. It knows what launches knew for which `isDone`
-  /// was true.
+  /// was true. Later accesses of kernels are checked against it, too.
   llvm::Error checkHostAccess(unsigned device, const void *data, uint64_t bytes,
-                              bool isStore) const;
+                              bool isStore);
   /// Call this before something else than a kernel changes memory: caches keep
   /// what it held.
   void willChange(const void *data, uint64_t bytes);

@@ -95,6 +95,14 @@ def run_text(text, ranks, device, environment=None, timeout_s=20):
     return kind_of(result.stderr), result.stderr
 
 
+def count_kernels(text):
+    """The random kernels of a program, and its calls of the library's."""
+    drawn_kernels = set(re.findall(r"launch @kernels::@((?:k|functions_)\w*)", text))
+    calls = re.findall(r"^  iris\.(?!launch|alloc|dealloc|sync)\w+ .*%ctx", text,
+                       re.MULTILINE)
+    return len(drawn_kernels), len(calls)
+
+
 def tools_hash():
     """Of the compiler and the interpreter."""
     digest = hashlib.sha256()
@@ -122,8 +130,9 @@ def run(options):
             return None
         text, _ = draw(options.seed, number, ranks)
         kind, message = run_text(text, ranks, options.device)
+        kernels, calls = count_kernels(text)
         return dict(record, kind=kind, message=message[:2000],
-                    lines=len(text.splitlines()))
+                    lines=len(text.splitlines()), kernels=kernels, calls=calls)
     records = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         numbers = range(options.first, options.first + options.count)
@@ -146,8 +155,10 @@ def summarize(records):
         groups[record["device"]][key_of(record)] = record
     for device, group in sorted(groups.items()):
         kinds = collections.Counter(r["kind"] for r in group.values())
-        print("%s: %d programs, %d lines; %s" % (
-            device, len(group), sum(r["lines"] for r in group.values()),
+        lines, kernels, calls = (sum(r.get(name, 0) for r in group.values())
+                                 for name in ("lines", "kernels", "calls"))
+        print("%s: %d programs, %d lines, %d random kernels, %d library calls; %s" % (
+            device, len(group), lines, kernels, calls,
             ", ".join(f"{kinds[kind]} {name}" for kind, name in (
                 (None, "equal"), ("difference", "different"),
                 ("reference", "errors of the reference"),

@@ -47,10 +47,6 @@ struct Counted {
 };
 } // namespace
 
-static constexpr uint8_t fill = 0xcd;
-/// Bytes after the output that no rank may write.
-static constexpr uint64_t guardBytes = 64;
-
 static std::vector<int64_t> tablesOf(const Counted &p, uint32_t me) {
   return chunkTables(p.size, [&](uint32_t peer) -> PeerChunks {
     return {p.count(me, peer), p.inOffset(me, peer), p.count(peer, me),
@@ -66,7 +62,7 @@ static std::vector<uint8_t> inputOf(const Counted &p, uint32_t me) {
 }
 
 static std::vector<uint8_t> outputOf(const Counted &p, uint32_t me) {
-  std::vector<uint8_t> bytes(p.outRows() * p.rowBytes() + guardBytes, fill);
+  std::vector<uint8_t> bytes(p.outRows() * p.rowBytes() + guardBytes, guard);
   for (uint32_t from = 0; from < p.size; ++from) {
     uint64_t target = p.outOffset(me, from) * p.rowBytes();
     uint64_t source = p.inOffset(from, me) * p.rowBytes();
@@ -102,7 +98,7 @@ static std::string check(World &world, Communicator &comm, const Counted &p,
                          const std::string &what) {
   auto me = static_cast<uint32_t>(comm.index());
   const std::vector<uint8_t> input = inputOf(p, me), want = outputOf(p, me),
-                             fresh(want.size(), fill);
+                             fresh(want.size(), guard);
   const std::vector<int64_t> tables = tablesOf(p, me);
   RANK_TRY(upload(world, memory, input, fresh, tables));
   // No rank writes to an output that is not reset.
@@ -285,7 +281,7 @@ failWith(World &world, const std::string &variant,
   std::vector<int64_t> entries = tablesOf(p, me);
   change(me, entries);
   const std::vector<uint8_t> input = inputOf(p, me),
-                             fresh(outputOf(p, me).size(), fill);
+                             fresh(outputOf(p, me).size(), guard);
   RANK_TRY(upload(world, memory, input, fresh, entries));
   RANK_TRY(comm->prepare(p.op, p.dtype, {}, &config));
   RANK_TRY(world.sync());

@@ -11,10 +11,6 @@ using namespace iris::ccl;
 using namespace iris::rt;
 using namespace iris::rt::test;
 
-/// Guard bytes after the output, which must not change.
-static constexpr uint64_t guardBytes = 64;
-static constexpr uint8_t guard = 0xcd;
-
 //===----------------------------------------------------------------------===//
 // Worlds and data
 //===----------------------------------------------------------------------===//
@@ -141,6 +137,41 @@ std::string iris::rt::test::compare(const Problem &p,
          " of " + std::to_string(want.size() / width) + " are wrong)";
 }
 
+CallBuffers iris::rt::test::buffersAt(BufferLocation location, const Problem &p,
+                                      uint32_t me, const Buffers &buffers,
+                                      uint64_t offset) {
+  const CallBuffers heap{buffers.in + offset, buffers.out + offset};
+  const CallBuffers ordinary{buffers.ordinaryIn + offset,
+                             buffers.ordinaryOut + offset};
+  switch (location) {
+  case BufferLocation::heap:
+    return heap;
+  case BufferLocation::ordinary:
+    return ordinary;
+  case BufferLocation::ordinaryOnRoot:
+    if (p.op == Op::broadcast || p.op == Op::scatter)
+      return {ordinary.in, heap.out};
+    return {heap.in, ordinary.out};
+  case BufferLocation::inPlace:
+    break;
+  }
+  uint64_t mine = heap.in + me * p.count * dtypeBytes(p.dtype);
+  switch (p.op) {
+  case Op::allGather:
+    return {mine, heap.in};
+  case Op::reduceScatter:
+    return {heap.in, mine};
+  // Only the root has its chunk in the larger buffer; all other ranks have
+  // separate buffers.
+  case Op::gather:
+    return {me == p.root ? mine : heap.out, heap.in};
+  case Op::scatter:
+    return {heap.in, me == p.root ? mine : heap.out};
+  default:
+    return {heap.in, heap.in};
+  }
+}
+
 /// Copies on the default stream; the bytes must outlive the copy.
 static Status upload(World &world, uint64_t to,
                      const std::vector<uint8_t> &bytes) {
@@ -163,28 +194,7 @@ std::string iris::rt::test::solve(World &world, Communicator &comm,
   p.ranks = comm.group().ranks;
   auto me = static_cast<uint32_t>(comm.index());
   bool inPlace = location == BufferLocation::inPlace;
-  uint64_t in =
-      location == BufferLocation::ordinary ? buffers.ordinaryIn : buffers.in;
-  uint64_t out =
-      location == BufferLocation::ordinary ? buffers.ordinaryOut : buffers.out;
-  if (location == BufferLocation::ordinaryOnRoot) {
-    bool isInputOfRoot = p.op == Op::broadcast || p.op == Op::scatter;
-    (isInputOfRoot ? in : out) =
-        isInputOfRoot ? buffers.ordinaryIn : buffers.ordinaryOut;
-  }
-  uint64_t chunk = p.count * dtypeBytes(p.dtype);
-  if (inPlace) {
-    bool gathers = p.op == Op::allGather || p.op == Op::gather;
-    bool scatters = p.op == Op::reduceScatter || p.op == Op::scatter;
-    out = gathers ? buffers.in : scatters ? buffers.in + me * chunk : in;
-    in = gathers ? buffers.in + me * chunk : in;
-    // Only the root of a gather or scatter has its chunk in the larger buffer;
-    // all other ranks have separate buffers.
-    if (p.op == Op::gather && me != p.root)
-      in = buffers.out;
-    if (p.op == Op::scatter && me != p.root)
-      out = buffers.out;
-  }
+  auto [in, out] = buffersAt(location, p, me, buffers);
   const std::vector<uint8_t> input = inputOf(p, me), want = outputOf(p, me);
   const std::vector<uint8_t> fresh(want.size() + guardBytes, guard);
   RANK_TRY(upload(world, out, fresh));

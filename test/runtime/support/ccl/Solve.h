@@ -42,6 +42,20 @@ private:
   std::unique_ptr<Backend> backend;
 };
 
+/// The addresses of a call's input and output on one rank.
+struct CallBuffers {
+  uint64_t in = 0, out = 0;
+};
+
+/// The buffers of rank `me` of the group in this location, `offset` bytes into
+/// each of `buffers`.
+CallBuffers buffersAt(BufferLocation location, const Problem &p, uint32_t me,
+                      const Buffers &buffers, uint64_t offset = 0);
+
+/// Bytes of this value behind an output show whether a call changes them.
+constexpr uint64_t guardBytes = 64;
+constexpr uint8_t guard = 0xcd;
+
 /// The bytes of the problem's input, and of its output, on rank `me` of the
 /// group.
 std::vector<uint8_t> inputOf(const Problem &p, uint32_t me);

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <tuple>
 
 using namespace iris;
 using namespace iris::bench;
@@ -134,11 +135,21 @@ std::vector<Case> iris::bench::casesOf(const Options &options) {
             uint64_t count =
                 std::max<uint64_t>(bytes / ccl::dtypeBytes(dtype), 1);
             for (const ccl::Config &config :
-                 configsFor(options, op, dtype, bytes, variant))
-              cases.push_back(
-                  {op, dtype, count, mode, config,
-                   config == chooseConfig(options, op, dtype, bytes),
-                   options.reduce, options.inPlace, asksForAll(options)});
+                 configsFor(options, op, dtype, bytes, variant)) {
+              Case each{op,
+                        dtype,
+                        count,
+                        mode,
+                        config,
+                        config == chooseConfig(options, op, dtype, bytes),
+                        options.reduce,
+                        options.inPlace,
+                        asksForAll(options)};
+              each.isOpen = options.level && each.chosen && variant.empty() &&
+                            !ccl::getCollective(op).hasCounts() &&
+                            !ccl::getCollective(op).isPointToPoint();
+              cases.push_back(each);
+            }
           }
   return cases;
 }
@@ -187,8 +198,7 @@ Measurement::create(const Options &options, const std::vector<Case> &cases,
   uint64_t bytes = largest * options.numRanks;
 
   ccl::CommunicatorOptions commOptions;
-  // Every measured call has a config.
-  commOptions.tuning.level = rt::TuneLevel::off;
+  commOptions.tuning.level = options.level.value_or(rt::TuneLevel::off);
   rt::WorldOptions worldOptions;
   worldOptions.device = options.device;
   worldOptions.heapBytes =
@@ -204,6 +214,13 @@ Measurement::create(const Options &options, const std::vector<Case> &cases,
                           ccl::Communicator::create(w, commOptions));
   for (const std::string &path : options.packages)
     IRISRT_RETURN_IF_ERROR(self->comm_->addPackage(path));
+  // Measures the kernels of the cases whose config is open.
+  std::set<std::tuple<Op, ccl::DType, ccl::ReduceOp>> prepared;
+  for (const Case &each : cases)
+    if (each.isOpen &&
+        prepared.insert({each.op, each.dtype, each.reduce}).second)
+      IRISRT_RETURN_IF_ERROR(
+          self->comm_->prepare(each.op, each.dtype, each.reduce));
   IRISRT_ASSIGN_OR_RETURN(self->exchange_, w.allocate(512));
   IRISRT_ASSIGN_OR_RETURN(self->in_, w.allocate(bytes));
   IRISRT_ASSIGN_OR_RETURN(self->out_, w.allocate(bytes));
@@ -225,18 +242,14 @@ Status Measurement::finish() {
 /// Counts and offsets, behind what ranks tell each other.
 static constexpr uint64_t tablesAt = 128;
 
-Status Measurement::call(const Case &each, uint64_t inAddress,
-                         uint64_t outAddress) {
-  const void *in = reinterpret_cast<const void *>(inAddress);
-  void *out = reinterpret_cast<void *>(outAddress);
+ccl::Call Measurement::callOf(const Case &each, uint64_t in, uint64_t out) {
   // In host mode, time a call as users make it, without a config.
   bool isPlain = each.mode == Mode::host && each.chosen && !each.config.staged;
-  const ccl::Config *config = isPlain ? nullptr : &each.config;
-  ccl::Communicator &comm = *comm_;
+  const ccl::Config *config = isPlain || each.isOpen ? nullptr : &each.config;
   ccl::Call call;
   call.op = each.op;
-  call.in = in;
-  call.out = out;
+  call.in = reinterpret_cast<const void *>(in);
+  call.out = reinterpret_cast<void *>(out);
   call.count = each.count;
   call.dtype = each.dtype;
   call.reduce = each.reduce;
@@ -250,8 +263,13 @@ Status Measurement::call(const Case &each, uint64_t inAddress,
     auto *tables = reinterpret_cast<const int64_t *>(exchange_ + tablesAt);
     call.inChunks = call.outChunks = {tables, tables + world_->numRanks()};
   }
+  return call;
+}
+
+Status Measurement::call(const Case &each, uint64_t in, uint64_t out) {
+  ccl::Call call = callOf(each, in, out);
   if (!ccl::getCollective(each.op).isPointToPoint())
-    return comm.run(call);
+    return comm_->run(call);
   // Pairs: even ranks send to the next one.
   uint32_t rank = world_->rank();
   bool receives = rank % 2 == 1;
@@ -259,7 +277,7 @@ Status Measurement::call(const Case &each, uint64_t inAddress,
     return Status::success();
   call.op = receives ? Op::recv : Op::send;
   call.root = receives ? rank - 1 : rank + 1;
-  return comm.run(call);
+  return comm_->run(call);
 }
 
 Expected<double> Measurement::largest(double mine) {
@@ -413,6 +431,10 @@ Expected<Timing> Measurement::run(const Case &each) {
         prepare()); // clears the output before the next check
   IRISRT_ASSIGN_OR_RETURN(Timing timing, time(each.mode, callOnce, ms));
   timing.firstMs = firstMs;
+  if (each.isOpen) {
+    IRISRT_ASSIGN_OR_RETURN(timing.choice,
+                            comm_->explain(callOf(each, in, out)));
+  }
   if (!each.inPlace)
     IRISRT_RETURN_IF_ERROR(checkOutput(each, out));
   return timing;

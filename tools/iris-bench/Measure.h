@@ -26,6 +26,8 @@ struct Case {
   bool inPlace = false;
   /// The case comes from "all" variants, and may not be possible.
   bool mayBeImpossible = false;
+  /// The communicator selects; `config` is what the cost model chooses.
+  bool isOpen = false;
 };
 
 /// Microseconds per call, of the slowest rank.
@@ -37,6 +39,8 @@ struct Timing {
   /// available, including the time to get the kernel if no earlier case loaded
   /// it.
   double firstMs = 0;
+  /// What the communicator has selected, and why, for a case that is open.
+  std::string choice = {};
 };
 
 /// The cases of the options, in order.
@@ -78,6 +82,8 @@ private:
   Measurement(const Options &options, std::unique_ptr<rt::World> world)
       : options_(options), world_(std::move(world)) {}
 
+  /// The arguments of a case's call; those of a send for pairs.
+  ccl::Call callOf(const Case &each, uint64_t in, uint64_t out);
   rt::Status call(const Case &each, uint64_t in, uint64_t out);
   rt::Status checkOutput(const Case &each, uint64_t out);
 

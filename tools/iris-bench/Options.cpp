@@ -209,6 +209,19 @@ static Value shapes(std::vector<Shape> &target) {
   }};
 }
 
+static Value level(std::optional<rt::TuneLevel> &target) {
+  return {
+      [&target](const std::string &option, const std::string &text) -> Status {
+        std::vector<std::string> all;
+        for (rt::TuneLevel each :
+             {rt::TuneLevel::off, rt::TuneLevel::quick, rt::TuneLevel::full})
+          all.emplace_back(rt::tuneLevelName(each));
+        IRISRT_ASSIGN_OR_RETURN(size_t index, parseName(option, text, all));
+        target = static_cast<rt::TuneLevel>(index);
+        return {};
+      }};
+}
+
 static Value names(std::vector<std::string> &target,
                    std::vector<std::string> all) {
   return words(target, std::move(all),
@@ -335,6 +348,12 @@ static void addRun(CommandLine &line, Options &options) {
               "if IRIS_MATMUL_TABLE is its path. Written after each problem");
   line.flag({"--resume"}, options.resume,
             "skip problems that are in the table");
+
+  line.section("tuning of collectives (docs/guides/tuning.md)");
+  line.option("--level", "off|quick|full", level(options.level),
+              "as IRIS_TUNE: the communicator selects what is open, after it "
+              "has measured so much, and says why (default: the cost model "
+              "selects)");
 
   line.section("calibration (docs/guides/tuning.md)");
   line.option(
@@ -489,6 +508,9 @@ Expected<Options> iris::bench::parseOptions(int argc, char **argv) {
       part.shapes = options.shapes;
   if (!options.calibratePath.empty())
     IRISRT_RETURN_IF_ERROR(completeCalibration(options, argc, argv));
+  if (options.level && (options.staged || !options.calibratePath.empty()))
+    return invalid("--level is for buffers on the heap; expected it without "
+                   "--staged and --calibrate");
   if (options.nccl && (options.requestsPath.empty() || options.target.empty()))
     return rt::makeStatus(StatusCode::invalidArgument,
                           "--nccl writes requests for a target; expected "

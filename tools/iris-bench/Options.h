@@ -7,6 +7,7 @@
 #include "iris/ccl/Matmul.h"
 #include "iris/ccl/Types.h"
 #include "iris/rt/Device.h"
+#include "iris/rt/Env.h"
 
 #include <optional>
 #include <string>
@@ -65,6 +66,9 @@ struct Options {
   std::string tablePath;
   /// The file for a cost model of the device; empty: no calibration.
   std::string calibratePath;
+  /// The communicator chooses what the options leave open, by measurements of
+  /// this level; none: the cost model, without measurements.
+  std::optional<rt::TuneLevel> level;
   /// Calls per sample, samples, and samples that are not counted.
   uint32_t calls = 20, samples = 15, warmups = 3;
   uint64_t heapBytes = 0;

@@ -141,20 +141,24 @@ static std::string variantOf(const ccl::Config &config) {
   return text;
 }
 
+/// What stands for the variant if the communicator selects it.
+static constexpr const char *openVariant = "selected";
+
 static std::string describe(const Case &each) {
   uint64_t bytes = each.count * ccl::dtypeBytes(each.dtype);
-  return rt::formatString("%-15s %-10s %10s %-6s %-24s",
-                          std::string(ccl::opName(each.op)).c_str(),
-                          std::string(ccl::dtypeName(each.dtype)).c_str(),
-                          formatBytes(bytes).c_str(), modeName(each.mode),
-                          variantOf(each.config).c_str());
+  return rt::formatString(
+      "%-15s %-10s %10s %-6s %-24s", std::string(ccl::opName(each.op)).c_str(),
+      std::string(ccl::dtypeName(each.dtype)).c_str(),
+      formatBytes(bytes).c_str(), modeName(each.mode),
+      each.isOpen ? openVariant : variantOf(each.config).c_str());
 }
 
 void Report::add(const Case &each, const Timing &timing) {
   clearProgress();
   double bandwidth = busBandwidth(each, options_.numRanks, timing.median);
-  std::printf("%s %10.2f %10.2f-%-10.2f %9.2f  right\n", describe(each).c_str(),
-              timing.median, timing.q1, timing.q3, bandwidth);
+  std::printf("%s %10.2f %10.2f-%-10.2f %9.2f  right%s%s\n",
+              describe(each).c_str(), timing.median, timing.q1, timing.q3,
+              bandwidth, each.isOpen ? "; " : "", timing.choice.c_str());
   std::fflush(stdout);
   if (!json_)
     return;
@@ -165,20 +169,21 @@ void Report::add(const Case &each, const Timing &timing) {
       "\"busbw_GBs\": %.3f, \"ranks\": %u, \"mode\": %s, \"variant\": %s, "
       "\"chosen\": %s, \"programs\": %lld, \"tile\": %lld, \"warps\": %lld, "
       "\"calls\": %u, \"first_ms\": %.3f, \"staged\": %s, \"in_place\": %s, "
-      "\"device\": %s, "
+      "\"device\": %s, \"choice\": %s, "
       "\"machine\": %s, \"commit\": %s}\n",
       quote(std::string(ccl::opName(each.op))).c_str(),
       quote(std::string(ccl::dtypeName(each.dtype))).c_str(),
       static_cast<unsigned long long>(each.count * ccl::dtypeBytes(each.dtype)),
       timing.median, timing.q1, timing.q3, timing.least, timing.most, bandwidth,
       options_.numRanks, quote(modeName(each.mode)).c_str(),
-      quote(each.config.variant).c_str(), each.chosen ? "true" : "false",
+      quote(each.isOpen ? openVariant : each.config.variant).c_str(),
+      each.chosen ? "true" : "false",
       static_cast<long long>(each.config.programs),
       static_cast<long long>(each.config.tile),
       static_cast<long long>(each.config.warps), timing.calls, timing.firstMs,
       each.config.staged ? "true" : "false", each.inPlace ? "true" : "false",
-      quote(device_).c_str(), quote(options_.machine).c_str(),
-      quote(options_.commit).c_str());
+      quote(device_).c_str(), quote(timing.choice).c_str(),
+      quote(options_.machine).c_str(), quote(options_.commit).c_str());
   std::fflush(json_);
 }
 

@@ -137,6 +137,11 @@ DrawnCall Soak::draw(Random &random, unsigned index) {
   if (each.location == BufferLocation::heap && below(3) == 0) {
     const std::vector<std::string> &variants = variantsOf(p.op);
     each.config.variant = variants[below(variants.size())];
+    if (getCollective(p.op).find(each.config.variant)->has(plan::anyOrder)) {
+      p.reduce = ReduceOp::sum; // what such variants compute
+      p.dtype = DType::f32;
+      p.count = std::max<uint64_t>(1, bytes / chunks / 4);
+    }
     each.config.staged =
         below(2) == 0 && hasStagedForm(p.op, each.config.variant);
   }

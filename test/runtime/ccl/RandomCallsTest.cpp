@@ -34,9 +34,21 @@ namespace {
 class RandomCalls : public OnDevices {};
 
 constexpr unsigned callsPerRound = 12, launchesPerRound = 6;
+/// Each has kernels of its own, which are compiled in the first rounds.
+constexpr unsigned numKinds = 40;
 /// Of each call's input and output.
 constexpr uint64_t slotBytes = 2 << 20;
 constexpr uint64_t stride = slotBytes + 4096;
+
+/// What a kernel is compiled for. The variant is empty if the call has no
+/// config.
+struct Kind {
+  Communicator *comm = nullptr;
+  Op op = Op::allReduce;
+  DType dtype = DType::f32;
+  ReduceOp reduce = ReduceOp::sum;
+  Config config;
+};
 
 /// A call that all ranks draw alike, on `offset` bytes of the buffers.
 struct DrawnCall {
@@ -66,7 +78,8 @@ private:
   std::string prepare();
   /// Whether rank 0 wants another round.
   Expected<bool> goesOn(bool mine);
-  DrawnCall draw(Random &random, unsigned index);
+  Kind drawKind(Random &random) const;
+  DrawnCall draw(Random &random, unsigned index) const;
   std::string round();
   /// Sets the inputs and outputs of a launch.
   std::string reset(unsigned launch);
@@ -92,6 +105,7 @@ private:
   const Buffers &buffers;
   const uint64_t seed;
   std::vector<std::unique_ptr<Communicator>> comms;
+  std::vector<Kind> kinds;
   Stream stream;
   uint64_t flags = 0, records = 0;
   std::random_device delays;
@@ -109,42 +123,55 @@ IRIS_ON_DEVICES(RandomCalls, 2u, 3u, 4u, 8u);
 // Draws
 //===----------------------------------------------------------------------===//
 
-DrawnCall Soak::draw(Random &random, unsigned index) {
+Kind Soak::drawKind(Random &random) const {
   static constexpr Op ops[] = {Op::allReduce, Op::allGather, Op::reduceScatter,
                                Op::allToAll,  Op::broadcast, Op::reduce,
                                Op::gather,    Op::scatter};
   auto below = [&](uint64_t limit) { return random() % limit; };
+  Kind kind;
+  kind.comm = comms[below(comms.size())].get();
+  kind.op = ops[below(std::size(ops))];
+  kind.dtype = static_cast<DType>(below(static_cast<uint64_t>(DType::u64) + 1));
+  kind.reduce =
+      static_cast<ReduceOp>(below(static_cast<uint64_t>(ReduceOp::avg) + 1));
+  if (below(3) != 0)
+    return kind;
+  const std::vector<std::string> &variants = variantsOf(kind.op);
+  kind.config.variant = variants[below(variants.size())];
+  kind.config.staged =
+      below(2) == 0 && hasStagedForm(kind.op, kind.config.variant);
+  if (getCollective(kind.op).find(kind.config.variant)->has(plan::anyOrder)) {
+    kind.reduce = ReduceOp::sum; // what such variants compute
+    kind.dtype = DType::f32;
+  }
+  return kind;
+}
+
+DrawnCall Soak::draw(Random &random, unsigned index) const {
+  auto below = [&](uint64_t limit) { return random() % limit; };
+  const Kind &kind = kinds[below(kinds.size())];
   DrawnCall each;
-  each.comm = comms[below(comms.size())].get();
+  each.comm = kind.comm;
+  each.config = kind.config;
   each.offset = index * stride;
   Problem &p = each.problem;
-  p.op = ops[below(std::size(ops))];
-  p.dtype = static_cast<DType>(below(static_cast<uint64_t>(DType::u64) + 1));
-  p.reduce =
-      static_cast<ReduceOp>(below(static_cast<uint64_t>(ReduceOp::avg) + 1));
+  p.op = kind.op;
+  p.dtype = kind.dtype;
+  p.reduce = kind.reduce;
   p.ranks = each.comm->group().ranks;
   p.root = static_cast<uint32_t>(below(p.ranks.size()));
   // The largest buffer has as many bytes as a number of random length.
   uint64_t bytes = 1 + (below(slotBytes) >> below(21));
   uint64_t chunks = std::max(p.inCount(p.root), p.outCount(p.root));
   p.count = std::max<uint64_t>(1, bytes / chunks / dtypeBytes(p.dtype));
+  if (!each.config.variant.empty())
+    return each; // not every variant has other locations
   static constexpr BufferLocation locations[] = {
       BufferLocation::heap, BufferLocation::heap, BufferLocation::inPlace,
       BufferLocation::ordinary, BufferLocation::ordinaryOnRoot};
   each.location = locations[below(std::size(locations))];
   if (each.location == BufferLocation::ordinaryOnRoot && !hasRoot(p.op))
     each.location = BufferLocation::ordinary;
-  if (each.location == BufferLocation::heap && below(3) == 0) {
-    const std::vector<std::string> &variants = variantsOf(p.op);
-    each.config.variant = variants[below(variants.size())];
-    if (getCollective(p.op).find(each.config.variant)->has(plan::anyOrder)) {
-      p.reduce = ReduceOp::sum; // what such variants compute
-      p.dtype = DType::f32;
-      p.count = std::max<uint64_t>(1, bytes / chunks / 4);
-    }
-    each.config.staged =
-        below(2) == 0 && hasStagedForm(p.op, each.config.variant);
-  }
   return each;
 }
 
@@ -169,6 +196,9 @@ std::string Soak::prepare() {
     RANK_ASSIGN(auto comm, Communicator::create(world, options));
     comms.push_back(std::move(comm));
   }
+  Random random(hash(seed, n, numKinds));
+  for (unsigned i = 0; i < numKinds; ++i)
+    kinds.push_back(drawKind(random));
   RANK_ASSIGN(flags, world.allocate(2 * sizeof(int32_t)));
   RANK_ASSIGN(records,
               world.allocate(stride * callsPerRound * launchesPerRound));

@@ -17,6 +17,7 @@ InstructionTable::InstructionTable() {
   addVectorComparisons(*this);
   addVectorConversions(*this);
   addVectorMixed(*this);
+  addVectorDots(*this);
   addVectorPacked(*this);
   addVectorMoves(*this);
   addGlobalMemory(*this);

@@ -85,6 +85,7 @@ void addVectorFloats(InstructionTable &table);
 void addVectorComparisons(InstructionTable &table);
 void addVectorConversions(InstructionTable &table);
 void addVectorMixed(InstructionTable &table);
+void addVectorDots(InstructionTable &table);
 void addVectorPacked(InstructionTable &table);
 void addVectorMoves(InstructionTable &table);
 void addGlobalMemory(InstructionTable &table);

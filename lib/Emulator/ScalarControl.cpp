@@ -385,28 +385,78 @@ static void addHardwareRegisters(InstructionTable &table) {
 // Loads
 //===----------------------------------------------------------------------===//
 
-/// `detail`: words; `detail2`: the counter.
-static void loadScalars(Wave &wave, const Instruction &instruction) {
+/// The address, a multiple of `alignment`, or 0 after a failure.
+static uint64_t addressOfScalars(Wave &wave, const Instruction &instruction,
+                                 unsigned bytes, unsigned alignment) {
   uint64_t address = wave.scalar64(instruction.sources[0].index);
   address += int64_t(instruction.offset);
   if (instruction.sources[1].kind != Operand::None)
     address += readScalar<uint32_t>(wave, instruction.sources[1]);
-  address &= ~uint64_t(3);
-  unsigned words = instruction.detail;
-  if (!wave.machine.memory.contains(address, words * 4, /*isStore=*/false)) {
-    wave.fail("loads " + llvm::Twine(words * 4) + " bytes at " +
-              wave.machine.memory.describe(address, words * 4, false));
-    return;
-  }
-  uint32_t *result = wave.scalars + instruction.result.index;
+  address &= ~uint64_t(alignment - 1);
+  if (wave.machine.memory.contains(address, bytes, /*isStore=*/false))
+    return address;
+  wave.fail("loads " + llvm::Twine(bytes) + " bytes at " +
+            wave.machine.memory.describe(address, bytes, false));
+  return 0;
+}
+
+static void loadBytes(Wave &wave, const Instruction &instruction,
+                      uint64_t address, unsigned bytes, void *into) {
   if (wave.cache &&
-      wave.machine.memory.contains(address, words * 4, /*isStore=*/true))
-    wave.cache->load(address, words * 4, Scope::Wave,
-                     reinterpret_cast<uint8_t *>(result));
+      wave.machine.memory.contains(address, bytes, /*isStore=*/true))
+    wave.cache->load(address, bytes, Scope::Wave, static_cast<uint8_t *>(into));
   else
-    std::memcpy(result, reinterpret_cast<const void *>(address), words * 4);
-  wave.outstanding.issue(Counter(instruction.detail2), Order::Any, instruction,
-                         {instruction.result.index, uint16_t(words)});
+    std::memcpy(into, reinterpret_cast<const void *>(address), bytes);
+  wave.outstanding.issue(
+      Counter(instruction.detail2), Order::Any, instruction,
+      {instruction.result.index, uint16_t(std::max(bytes / 4, 1u))});
+}
+
+/// `detail`: words; `detail2`: the counter.
+static void loadScalars(Wave &wave, const Instruction &instruction) {
+  unsigned bytes = instruction.detail * 4;
+  if (uint64_t address = addressOfScalars(wave, instruction, bytes, 4))
+    loadBytes(wave, instruction, address, bytes,
+              wave.scalars + instruction.result.index);
+}
+
+/// A byte or half, extended to a register.
+template <class T>
+static void loadPart(Wave &wave, const Instruction &instruction) {
+  T part = 0;
+  uint64_t address = addressOfScalars(wave, instruction, sizeof(T), sizeof(T));
+  if (!address)
+    return;
+  loadBytes(wave, instruction, address, sizeof(T), &part);
+  wave.scalars[instruction.result.index] = uint32_t(int32_t(part));
+}
+
+static Error buildLoad(InstructionBuilder &builder, Handler run,
+                       unsigned words) {
+  Instruction &instruction = builder.instruction;
+  if (Error error = builder.expectOperands(3))
+    return error;
+  if (Error error = builder.result(0, instruction.result, {words, 32, false}))
+    return error;
+  if (Error error =
+          builder.source(1, instruction.sources[0], scalarType<uint64_t>()))
+    return error;
+  if (std::optional<int64_t> offset =
+          parseInteger(builder.parsed.operands[2])) {
+    instruction.offset = *offset;
+  } else {
+    if (Error error =
+            builder.source(2, instruction.sources[1], scalarType<uint32_t>()))
+      return error;
+    instruction.offset = builder.parsed.getNumber("offset", 0);
+  }
+  instruction.run = run;
+  instruction.detail = words;
+  instruction.detail2 =
+      unsigned(builder.execution.counters == irischips::WaitCounters::PerKind
+                   ? Counter::Scalar
+                   : Counter::Lds);
+  return Error::success();
 }
 
 static void addLoads(InstructionTable &table) {
@@ -418,37 +468,21 @@ static void addLoads(InstructionTable &table) {
        {Width{"dword", "b32", 1}, Width{"dwordx2", "b64", 2},
         Width{"dwordx3", "b96", 3}, Width{"dwordx4", "b128", 4},
         Width{"dwordx8", "b256", 8}, Width{"dwordx16", "b512", 16}}) {
-    unsigned words = width.words;
-    auto build = [words](InstructionBuilder &builder) -> Error {
-      Instruction &instruction = builder.instruction;
-      if (Error error = builder.expectOperands(3))
-        return error;
-      if (Error error =
-              builder.result(0, instruction.result, {words, 32, false}))
-        return error;
-      if (Error error =
-              builder.source(1, instruction.sources[0], scalarType<uint64_t>()))
-        return error;
-      if (std::optional<int64_t> offset =
-              parseInteger(builder.parsed.operands[2])) {
-        instruction.offset = *offset;
-      } else {
-        if (Error error = builder.source(2, instruction.sources[1],
-                                         scalarType<uint32_t>()))
-          return error;
-        instruction.offset = builder.parsed.getNumber("offset", 0);
-      }
-      instruction.run = loadScalars;
-      instruction.detail = words;
-      instruction.detail2 = unsigned(builder.execution.counters ==
-                                             irischips::WaitCounters::PerKind
-                                         ? Counter::Scalar
-                                         : Counter::Lds);
-      return Error::success();
+    auto build = [words = width.words](InstructionBuilder &builder) {
+      return buildLoad(builder, loadScalars, words);
     };
     table.add(("s_load_" + width.old).str(), build);
     table.add(("s_load_" + width.name).str(), build);
   }
+  auto addPart = [&](StringRef name, Handler run) {
+    table.add(name, [run](InstructionBuilder &builder) {
+      return buildLoad(builder, run, 1);
+    });
+  };
+  addPart("s_load_u8", loadPart<uint8_t>);
+  addPart("s_load_i8", loadPart<int8_t>);
+  addPart("s_load_u16", loadPart<uint16_t>);
+  addPart("s_load_i16", loadPart<int16_t>);
 }
 
 void mlir::iris::emulator::addScalarControl(InstructionTable &table) {

@@ -370,8 +370,47 @@ def scalar_floats():
         to_integer("f32", -1 << 31, (1 << 31) - 1), 32)
 
 
+def dots():
+    """Sums of products of bytes and halves."""
+    def products(bits, signs):
+        def function(a, b, c=0x11223344):
+            for i in range(0, 32, bits):
+                parts = [word >> i & (1 << bits) - 1 for word in (a, b)]
+                x, y = (signed(part, bits) if sign else part
+                        for part, sign in zip(parts, signs))
+                c += x * y
+            return c & M32
+        return function
+    two, three = (32, 32), (32, 32, 32)
+    for name, bits, sign in (("dot4_u32_u8", 8, 0), ("dot2_i32_i16", 16, 1),
+                             ("dot2_u32_u16", 16, 0)):
+        vector(f"v_{name}", three, products(bits, (sign, sign)))
+    # From gfx11 on, the assembler takes the second one for v_dot4_i32_iu8; they do
+    # not have the first one.
+    vector("v_dot4c_i32_i8 v8, v2, v4\n  v_dot4_i32_i8", three, products(8, (1, 1)))
+    vector("v_dot4c_i32_i8", two, products(8, (1, 1)))
+    vector("v_dot2c_i32_i16", two, products(16, (1, 1)))
+    for signs in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        vector("v_dot4_i32_iu8", three, products(8, signs), operands="v2, v4, v6"
+               + (f" neg_lo:[{signs[0]},{signs[1]},0]" if any(signs) else ""))
+
+
+def short_loads():
+    """Of scalars: parts of s[18:19] from where they were loaded."""
+    for name, at, bits, is_signed in (
+            ("u8", 0, 8, 0), ("i8", 1, 8, 1), ("u8", 3, 8, 0), ("i8", 5, 8, 1),
+            ("u16", 0, 16, 0), ("i16", 2, 16, 1), ("u16", 6, 16, 0)):
+        def part(a, b, scc, at=at, bits=bits, is_signed=is_signed):
+            value = b >> 8 * at & (1 << bits) - 1
+            return (signed(value, bits) if is_signed else value) & M32, None
+        SCALARS.append((f"s_load_{name} s20, s[10:11], {at:#x}\n"
+                        "  s_wait_kmcnt 0", (64, 64), 32, part))
+
+
 rare_floats()
 rare_integers()
+dots()
+short_loads()
 into_exec()
 bits_of_three()
 extrema()

@@ -6,12 +6,20 @@
 llvm::Value *mlir::iris::hideConstant(llvm::IRBuilder<> &b, llvm::Type *type,
                                       const llvm::APInt &bits) {
   unsigned width = bits.getBitWidth();
-  llvm::Type *word = b.getIntNTy(std::max(width, 32u));
-  llvm::Value *hidden = b.CreateIntrinsic(
-      llvm::Intrinsic::amdgcn_readfirstlane, {word},
-      {llvm::ConstantInt::get(word, bits.zext(word->getIntegerBitWidth()))});
-  hidden = b.CreateBitCast(b.CreateTrunc(hidden, b.getIntNTy(width)),
-                           type->getScalarType());
+  // Selection knows readfirstlane of 32 and of 64 bits.
+  constexpr unsigned most = 64;
+  llvm::IntegerType *all = b.getIntNTy(width);
+  llvm::Value *hidden = nullptr;
+  for (unsigned from = 0; from < width; from += most) {
+    llvm::APInt part = bits.extractBits(std::min(most, width - from), from);
+    llvm::Type *word = b.getIntNTy(part.getBitWidth() > 32 ? 64 : 32);
+    llvm::Value *copy = b.CreateIntrinsic(
+        llvm::Intrinsic::amdgcn_readfirstlane, {word},
+        {llvm::ConstantInt::get(word, part.zext(word->getIntegerBitWidth()))});
+    copy = b.CreateZExtOrTrunc(copy, all);
+    hidden = hidden ? b.CreateOr(hidden, b.CreateShl(copy, from)) : copy;
+  }
+  hidden = b.CreateBitCast(hidden, type->getScalarType());
   if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
     hidden = b.CreateVectorSplat(vector->getElementCount(), hidden);
   return hidden;

@@ -105,10 +105,10 @@ bool LoopScalars::recompute() {
   bool changed = false;
   for (llvm::Value *value : values) {
     auto *op = llvm::dyn_cast<llvm::BinaryOperator>(value);
-    // Selection copies whole registers only: it has no readfirstlane of i8.
-    if (!op || !op->getType()->isIntegerTy() ||
-        op->getType()->getIntegerBitWidth() % 32 != 0 || op->isIntDivRem() ||
-        op->getOpcode() == Instruction::Mul ||
+    // Selection has no readfirstlane of i8 or i128.
+    if (!op ||
+        !(op->getType()->isIntegerTy(32) || op->getType()->isIntegerTy(64)) ||
+        op->isIntDivRem() || op->getOpcode() == Instruction::Mul ||
         !llvm::isa<llvm::ConstantInt>(op->getOperand(1)) ||
         !values.contains(op->getOperand(0)))
       continue;

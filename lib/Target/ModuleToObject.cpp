@@ -163,6 +163,13 @@ static StringRef getAdditionalFeatures(ArrayRef<Operation *> modules) {
   return isNewer ? ",+ptx84" : "";
 }
 
+/// Without it, instruction selection makes no dot products of sums.
+static StringRef getGuardedFeatures(TargetKind kind, const GuardSet &guards) {
+  bool isGuarded =
+      kind == TargetKind::AMDGPU && guards.contains(Guard::DotProducts);
+  return isGuarded ? ",-dot7-insts" : "";
+}
+
 LogicalResult ModuleToObject::createTargetMachine() {
   initializeBackend(target.kind);
   llvm::Triple triple(target.triple);
@@ -181,8 +188,10 @@ LogicalResult ModuleToObject::createTargetMachine() {
   targetOptions.MCOptions.AsmVerbose = true;
   machine.reset(backend->createTargetMachine(
       triple, target.chip,
-      (target.features + getAdditionalFeatures(modules)).str(), targetOptions,
-      llvm::Reloc::PIC_, /*CM=*/std::nullopt, level));
+      (target.features + getAdditionalFeatures(modules) +
+       getGuardedFeatures(target.kind, options.guards))
+          .str(),
+      targetOptions, llvm::Reloc::PIC_, /*CM=*/std::nullopt, level));
   if (!machine)
     return emitError(loc) << "cannot compile for " << target.name
                           << ": LLVM has no code generator for it";

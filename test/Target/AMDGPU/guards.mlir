@@ -15,6 +15,7 @@
 // RUN: %{asm} --disable-guards=selected-constants | FileCheck %s --check-prefix=SELECT
 // RUN: %{asm} --disable-guards=constant-ors | FileCheck %s --check-prefix=ORS
 // RUN: %{asm} --disable-guards=carries | FileCheck %s --check-prefix=CARRY
+// RUN: %{asm} --disable-guards=dot-products | FileCheck %s --check-prefix=DOTS
 
 !v = memref<256xi32, #iris.symmetric>
 !b = memref<256xi8, #iris.symmetric>
@@ -351,6 +352,25 @@ gpu.module @kernels {
       %z = memref.load %w[%c0] : memref<64xi64, #iris.symmetric>
       %all = arith.ori %y, %z : i64
       memref.store %all, %w[%c0] : memref<64xi64, #iris.symmetric>
+    }
+    gpu.return
+  }
+
+  // x * x + (x * x >> 8) is no dot product.
+  // CHECK-LABEL: {{^}}sum_of_halves:
+  // CHECK-NOT: v_dot4
+  // CHECK: s_endpgm
+  // DOTS-LABEL: {{^}}sum_of_halves:
+  // DOTS: v_dot4
+  gpu.func @sum_of_halves(%b: !b) kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.constant 256 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %x = memref.load %b[%i] : !b
+      %low, %high = arith.mulsi_extended %x, %x : i8
+      %sum = arith.addi %low, %high : i8
+      memref.store %sum, %b[%i] : !b
     }
     gpu.return
   }

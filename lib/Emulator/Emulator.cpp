@@ -19,7 +19,7 @@ public:
         scheduler(options.schedule, options.seed) {
     state.clock = options.clock;
     if (options.checksOrder)
-      state.order = std::make_unique<OrderCheck>();
+      state.order = std::make_unique<OrderCheck>(options.explainsOrder);
   }
   ~Machine();
 
@@ -33,6 +33,10 @@ public:
   bool isIdle() const { return groups.empty(); }
   RunStatistics getStatistics() const;
   void forEachExecuted(ExecutionFunction function) const;
+  void forEachOrder(OrderFunction function) const {
+    if (state.order)
+      state.order->forEachOrder(function);
+  }
   uint64_t countStores() const { return state.stores; }
   Error checkHostAccess(unsigned device, const void *data, uint64_t bytes,
                         bool isStore) {
@@ -422,6 +426,10 @@ RunStatistics Emulator::getStatistics() const {
 }
 void Emulator::forEachExecuted(ExecutionFunction function) const {
   machine->forEachExecuted(function);
+}
+
+void Emulator::forEachOrder(OrderFunction function) const {
+  machine->forEachOrder(function);
 }
 
 uint64_t Emulator::countStores() const { return machine->countStores(); }

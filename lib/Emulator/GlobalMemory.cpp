@@ -278,8 +278,8 @@ static void addLoadsToShared(InstructionTable &table) {
 static void operateOnCache(Wave &wave, const Instruction &instruction) {
   if (OrderCheck *order = wave.machine.order.get()) {
     if (instruction.detail)
-      order->writeBack(wave, instruction.scope);
-    order->invalidate(wave, instruction.detail2);
+      order->writeBack(wave, instruction, instruction.scope);
+    order->invalidate(wave, instruction, instruction.detail2);
   }
   if (!wave.cache || instruction.scope < wave.cache->coherentScope)
     return;

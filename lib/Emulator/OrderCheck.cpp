@@ -59,7 +59,7 @@ void OrderCheck::addLaunch(unsigned device, unsigned queue) {
 
 void OrderCheck::waitForLaunch(unsigned launch) {
   LaunchState &ended = launches[launch];
-  hostOf(ended.device).knowledge.join(ended.knowledge);
+  hostOf(ended.device).knowledge.join(ended.knowledge, {sets.get()});
   ended.knowledge = {};
 }
 
@@ -78,8 +78,8 @@ void OrderCheck::start(Wave &wave) {
                              wave.number, group.launch, group.device);
   const LaunchState &launch = launches[group.launch];
   state.knowledge = launch.knowledge;
-  state.knowledge.join(queues[launch.queue]);
-  state.fresh.invalidate(state.knowledge, kAllLevels);
+  state.knowledge.join(queues[launch.queue], {sets.get()});
+  state.fresh.invalidate(state.knowledge, kAllLevels, {sets.get()});
 }
 
 void OrderCheck::end(Wave &wave) { reportGuesses(wave, stateOf(wave)); }
@@ -88,8 +88,9 @@ void OrderCheck::endLaunch(unsigned launch) {
   Knowledge ended;
   for (unsigned i = 0; i < states.size(); ++i)
     if (State &state = states[i]; state.launch == launch && state.isRunning) {
-      ended.join(state.knowledge);
-      ended.advance(i, ~uint32_t(0));
+      ended.join(state.knowledge, {sets.get()});
+      ended.advance(i, ~uint32_t(0),
+                    {sets.get(), sets ? sets->of(kLaunchEnd) : 0});
       groups.erase(state.group);
       state.isRunning = false;
       state.knowledge = {};
@@ -97,7 +98,7 @@ void OrderCheck::endLaunch(unsigned launch) {
       state.shared = state.observed = nullptr;
       state.observations.clear();
     }
-  queues[launches[launch].queue].join(ended);
+  queues[launches[launch].queue].join(ended, {sets.get()});
   launches[launch].knowledge = std::move(ended);
 }
 
@@ -120,42 +121,71 @@ Scope OrderCheck::neededScope(const State &a, const State &b) const {
   return a.device == b.device ? Scope::Agent : Scope::System;
 }
 
-void OrderCheck::update(Wave &wave, State &state) {
+void OrderCheck::update(Wave &wave, State &state, ReasonFunction reason) {
   const OutstandingAccesses &outstanding = wave.outstanding;
   unsigned self = wave.orderIndex;
   Knowledge &knowledge = state.knowledge;
   bool countsTogether =
       wave.execution.counters == irischips::WaitCounters::VectorAndScalar;
-  knowledge.stores[kWaited].advance(
-      self, outstanding.completedStores(countsTogether ? Counter::Load
-                                                       : Counter::Store));
-  knowledge.loads.advance(self, outstanding.completedLoads());
-  knowledge.shared.advance(self, outstanding.completedShared());
+  auto advance = [&](Clock &clock, uint32_t number) {
+    clock.advance(self, number,
+                  {sets.get(), sets ? reason(clock.reasonFor(self)) : 0});
+  };
+  advance(knowledge.stores[kWaited],
+          outstanding.completedStores(countsTogether ? Counter::Load
+                                                     : Counter::Store));
+  advance(knowledge.loads, outstanding.completedLoads());
+  for (auto [part, number] :
+       {std::pair(&state.lds, outstanding.completedShared()),
+        std::pair(&state.loadsToLds, outstanding.completedLoadsToShared())})
+    if (number > part->number)
+      *part = {number, sets ? reason(part->reason) : 0};
+  knowledge.shared.advance(
+      self, std::min(state.lds.number, state.loadsToLds.number),
+      {sets.get(),
+       sets ? sets->unite(state.lds.reason, state.loadsToLds.reason) : 0});
   knowledge.issued.advance(self, uint32_t(outstanding.count()));
 }
 
-void OrderCheck::waited(Wave &wave, Counter counter, unsigned allowed) {
+void OrderCheck::wait(Wave &wave, const Instruction &waiter, Counter counter,
+                      unsigned allowed) {
   State &state = stateOf(wave);
-  update(wave, state);
+  // What has completed before is not because of this wait.
+  if (sets)
+    update(wave, state);
+  wave.outstanding.wait(counter, allowed, waiter);
+  Reason reason = becauseOf(waiter);
+  // A wait for all suffices. Another one leaves out those that complete in any
+  // order, for which earlier ones waited.
+  update(wave, state, [&](uint32_t before) {
+    return allowed == 0 ? reason.set : sets->unite(before, reason.set);
+  });
   Knowledge &knowledge = state.knowledge;
   bool countsTogether =
       wave.execution.counters == irischips::WaitCounters::VectorAndScalar;
   if (allowed == 0 &&
       counter == (countsTogether ? Counter::Load : Counter::Store))
     for (unsigned i = 0; i < kNumReaches; ++i) {
-      knowledge.stores[i].join(state.writtenBack[i]);
+      knowledge.stores[i].join(state.writtenBack[i], reason);
       state.writtenBack[i] = {};
     }
-  uint32_t completed = knowledge.loads[wave.orderIndex];
+  unsigned self = wave.orderIndex;
+  uint32_t completed = knowledge.loads[self];
+  if (sets)
+    reason.set = sets->unite(reason.set, knowledge.loads.reasonFor(self));
   llvm::erase_if(state.observations, [&](const Observation &each) {
     if (each.number > completed)
       return false;
-    knowledge.join(*each.knowledge);
+    knowledge.join(
+        *each.knowledge,
+        {sets.get(), sets ? sets->unite(reason.set, each.reason) : 0});
     return true;
   });
 }
 
-void OrderCheck::writeBack(Wave &wave, Scope scope) {
+void OrderCheck::writeBack(Wave &wave, const Instruction &instruction,
+                           Scope scope) {
+  Reason reason = becauseOf(instruction);
   State &state = stateOf(wave);
   update(wave, state);
   const Knowledge &knowledge = state.knowledge;
@@ -165,20 +195,25 @@ void OrderCheck::writeBack(Wave &wave, Scope scope) {
     // The stores before it, and those of other waves that have come as far as
     // the caches that it writes back.
     Clock &target = state.writtenBack[number];
-    target.advance(self, knowledge.issued[self]);
+    target.advance(self, knowledge.issued[self], reason);
     for (unsigned i = 0; i < knowledge.issued.size(); ++i)
       if (i != self) {
         Scope other = neededScope(state, states[i]);
-        if (unsigned(other) < number)
-          target.advance(i,
-                         knowledge.stores[reachFor(wave.execution, other)][i]);
+        if (unsigned(other) >= number)
+          continue;
+        const Clock &source = knowledge.stores[reachFor(wave.execution, other)];
+        Reason both = reason;
+        if (sets)
+          both.set = sets->unite(source.reasonFor(i), reason.set);
+        target.advance(i, source[i], both);
       }
   }
 }
 
-void OrderCheck::invalidate(Wave &wave, unsigned levels) {
+void OrderCheck::invalidate(Wave &wave, const Instruction &instruction,
+                            unsigned levels) {
   State &state = stateOf(wave);
-  state.fresh.invalidate(state.knowledge, levels);
+  state.fresh.invalidate(state.knowledge, levels, becauseOf(instruction));
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,9 +223,10 @@ void OrderCheck::invalidate(Wave &wave, unsigned levels) {
 /// The caches that all waves of a workgroup share.
 constexpr unsigned kSharedLevels = kAgentLevel | kSystemLevel;
 
-void OrderCheck::arrive(Wave &wave) {
+void OrderCheck::arrive(Wave &wave, const Instruction &instruction) {
   State &state = stateOf(wave);
   update(wave, state);
+  state.barrier = becauseOf(instruction).set;
   reportGuesses(wave, state);
   Group &group = groups[state.group];
   if (group.generation != wave.group.generation) {
@@ -198,8 +234,9 @@ void OrderCheck::arrive(Wave &wave) {
     group.arrived = {};
     group.generation = wave.group.generation;
   }
-  group.arrived.knowledge.join(state.knowledge);
-  group.arrived.fresh.join(state.fresh, kSharedLevels);
+  Reason reason{sets.get(), state.barrier};
+  group.arrived.knowledge.join(state.knowledge, reason);
+  group.arrived.fresh.join(state.fresh, kSharedLevels, reason);
 }
 
 void OrderCheck::leave(Wave &wave) {
@@ -209,8 +246,9 @@ void OrderCheck::leave(Wave &wave) {
   // the next barrier.
   const AtBarrier &released =
       group.generation == wave.barrier ? group.arrived : group.released;
-  state.knowledge.join(released.knowledge);
-  state.fresh.join(released.fresh, kSharedLevels);
+  Reason reason{sets.get(), state.barrier};
+  state.knowledge.join(released.knowledge, reason);
+  state.fresh.join(released.fresh, kSharedLevels, reason);
 }
 
 //===----------------------------------------------------------------------===//
@@ -241,6 +279,39 @@ bool OrderCheck::isOrdered(const Wave &wave, const State &state,
         record.number > state.fresh.stores[level][reach][record.wave])
       return false;
   return true;
+}
+
+uint32_t OrderCheck::reasonOf(const Wave &wave, const State &state,
+                              const Record &record,
+                              const Instruction &instruction, bool isStore,
+                              Scope scope, bool areCoherent) const {
+  const irischips::AMDExecution &execution = wave.execution;
+  const Knowledge &knowledge = state.knowledge;
+  Scope needed = neededScope(state, states[record.wave]);
+  uint32_t first = record.instruction ? becauseOf(*record.instruction).set : 0;
+  uint32_t second = becauseOf(instruction).set;
+  if (areCoherent)
+    return sets->unite(first, second);
+  if (needed == Scope::Workgroup && !execution.hasCachesOfWaves)
+    return knowledge.issued.reasonFor(record.wave);
+  if (!record.isStore)
+    return knowledge.loads.reasonFor(record.wave);
+  bool isThrough =
+      record.scope >= needed && execution.cacheControl != CacheControl::Bypass;
+  Reach reach = isThrough ? kWaited : reachFor(execution, needed);
+  uint32_t set = knowledge.stores[reach].reasonFor(record.wave);
+  if (isThrough)
+    set = sets->unite(set, first);
+  if (isStore)
+    return set;
+  if (scope >= needed)
+    return sets->unite(set, second);
+  unsigned levels = levelsFor(execution, needed);
+  for (unsigned level = 0; level < kNumLevels; ++level)
+    if (levels >> level & 1)
+      set = sets->unite(
+          set, state.fresh.stores[level][reach].reasonFor(record.wave));
+  return set;
 }
 
 std::string OrderCheck::explain(const Wave &wave, const State &state,
@@ -326,23 +397,30 @@ bool OrderCheck::access(Wave &wave, const Instruction &instruction,
       // What a flag tells those who load it, also through atomics of others.
       if (record.knowledge && isCoherent &&
           (!isStore || instruction.isAtomic)) {
+        Reason reason = becauseOf(*record.instruction);
+        if (sets)
+          reason.set = sets->unite(reason.set, becauseOf(instruction).set);
         if (state.observed != record.knowledge) {
-          state.observations.push_back({number, record.knowledge});
+          state.observations.push_back({number, record.knowledge, reason.set});
           state.observed = record.knowledge;
         }
         if (instruction.isAtomic) {
           auto joined = std::make_shared<Knowledge>(*passed);
-          joined->join(*record.knowledge);
+          joined->join(*record.knowledge, reason);
           passed = joined;
         }
       }
       if (!isStore && !record.isStore)
         continue;
       Scope needed = neededScope(state, states[record.wave]);
-      if (scope >= needed && record.scope >= needed)
+      bool areCoherent = scope >= needed && record.scope >= needed;
+      if (areCoherent || isOrdered(wave, state, record, isStore, scope)) {
+        if (sets)
+          keepOrder(record, instruction.position,
+                    reasonOf(wave, state, record, instruction, isStore, scope,
+                             areCoherent));
         continue;
-      if (isOrdered(wave, state, record, isStore, scope))
-        continue;
+      }
       // It stores what others that load it now take for a guess: see below.
       if (instruction.comparesToo && !record.isStore)
         continue;
@@ -377,11 +455,14 @@ std::string OrderCheck::accessByHost(unsigned device, uint64_t address,
           (!isStore && !record.isStore))
         continue;
       Reach reach = kToSystem;
+      uint32_t reason = 0;
       if (const State &state = states[record.wave]; state.execution) {
         const irischips::AMDExecution &execution = *state.execution;
         bool isThrough = record.scope == Scope::System &&
                          execution.cacheControl != CacheControl::Bypass;
         reach = isThrough ? kWaited : reachFor(execution, Scope::System);
+        if (isThrough)
+          reason = becauseOf(*record.instruction).set;
       }
       const Clock &known =
           record.isStore ? knowledge.stores[reach] : knowledge.loads;
@@ -390,6 +471,9 @@ std::string OrderCheck::accessByHost(unsigned device, uint64_t address,
                         record.number > knowledge.issued[record.wave]
                             ? "nothing orders them"
                             : "it was not waited for, or not written back");
+      if (sets)
+        keepOrder(record, kHostAccess,
+                  sets->unite(known.reasonFor(record.wave), reason));
     }
     add(word, {nullptr, host.index, number, mask, isStore, /*isAtomic=*/false,
                Scope::Wave, nullptr});
@@ -409,9 +493,14 @@ bool OrderCheck::accessShared(Wave &wave, const Instruction &instruction,
     for (const Record &record : word) {
       if (!(record.mask & mask) || record.wave == wave.orderIndex ||
           (!isStore && !record.isStore) ||
-          (instruction.isAtomic && record.isAtomic) ||
-          record.number <= state.knowledge.shared[record.wave])
+          (instruction.isAtomic && record.isAtomic))
         continue;
+      if (record.number <= state.knowledge.shared[record.wave]) {
+        if (sets)
+          keepOrder(record, instruction.position,
+                    state.knowledge.shared.reasonFor(record.wave));
+        continue;
+      }
       wave.fail(
           describe(record, "it", "LDS", at, isStore,
                    record.number <= state.knowledge.issued[record.wave]

@@ -13,17 +13,25 @@
 #include "Instruction.h"
 #include "Waits.h"
 #include "iris/Chips/AMDExecution.h"
+#include "iris/Emulator/Emulator.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace mlir::iris::emulator {
 
 class OrderCheck {
 public:
+  /// `explains`: whether to keep what orders accesses.
+  explicit OrderCheck(bool explains) {
+    if (explains)
+      sets = std::make_unique<InstructionSets>();
+  }
+
   /// The host of a device adds a launch, whose number is the next one, to a
   /// queue. The launch knows what the host knows now.
   void addLaunch(unsigned device, unsigned queue);
@@ -50,17 +58,27 @@ public:
   bool accessShared(Wave &wave, const Instruction &instruction,
                     uint32_t address, unsigned bytes, bool isStore);
 
-  /// After a wait.
-  void waited(Wave &wave, Counter counter, unsigned allowed);
+  /// Waits until at most `allowed` accesses of a counter are outstanding.
+  void wait(Wave &wave, const Instruction &waiter, Counter counter,
+            unsigned allowed);
   /// Instructions for caches; `levels` has a bit for each one that is
   /// invalidated (Clocks.h).
-  void writeBack(Wave &wave, Scope scope);
-  void invalidate(Wave &wave, unsigned levels);
+  void writeBack(Wave &wave, const Instruction &instruction, Scope scope);
+  void invalidate(Wave &wave, const Instruction &instruction, unsigned levels);
   /// The end of a wave.
   void end(Wave &wave);
   /// A wave arrives at the barrier of its workgroup; goes on after it.
-  void arrive(Wave &wave);
+  void arrive(Wave &wave, const Instruction &instruction);
   void leave(Wave &wave);
+
+  /// Calls a function with an `OrderedAccesses` for each order that was found.
+  template <class Function>
+  void forEachOrder(Function function) const {
+    for (const auto &[key, count] : orders) {
+      auto [first, second, set] = key;
+      function(OrderedAccesses{first, second, sets->get(set), count});
+    }
+  }
 
 private:
   using SharedKnowledge = std::shared_ptr<const Knowledge>;
@@ -83,6 +101,8 @@ private:
   struct Observation {
     uint32_t number;
     SharedKnowledge knowledge;
+    /// The set of the flag's store and load.
+    uint32_t reason;
   };
 
   struct State {
@@ -99,6 +119,13 @@ private:
     /// A copy of the knowledge, for the store of this number.
     SharedKnowledge shared;
     uint32_t sharedNumber = 0;
+    /// The set of the barrier at which it has arrived.
+    uint32_t barrier = 0;
+    /// Up to which number accesses of LDS, and loads to it, have completed, and
+    /// the set of waits for them.
+    struct Completed {
+      uint32_t number = 0, reason = 0;
+    } lds, loadsToLds;
     /// Loads of atomics' results that nothing orders, by address, with the
     /// report: the wave compares them by an atomic before it relies on them.
     std::map<uint64_t, std::string> guesses;
@@ -119,8 +146,25 @@ private:
 
   State &stateOf(const Wave &wave);
   Scope neededScope(const State &a, const State &b) const;
-  /// Brings what the wave knows of itself up to date.
-  void update(Wave &wave, State &state);
+  /// Brings what the wave knows of itself up to date; `reason` is what made
+  /// accesses complete since it was called last.
+  using ReasonFunction = llvm::function_ref<uint32_t(uint32_t before)>;
+  void update(Wave &wave, State &state, ReasonFunction reason);
+  void update(Wave &wave, State &state) {
+    update(wave, state, [](uint32_t before) { return before; });
+  }
+  Reason becauseOf(const Instruction &instruction) const {
+    return {sets.get(), sets ? sets->of(instruction.position) : 0};
+  }
+  /// The set of instructions that order a record and an access: where
+  /// `isOrdered` is true or, if `areCoherent`, the two themselves.
+  uint32_t reasonOf(const Wave &wave, const State &state, const Record &record,
+                    const Instruction &instruction, bool isStore, Scope scope,
+                    bool areCoherent) const;
+  void keepOrder(const Record &record, uint32_t second, uint32_t set) {
+    ++orders[{record.instruction ? record.instruction->position : kHostAccess,
+              second, set}];
+  }
   /// Whether a wave may rely on the order of a record and its own access.
   bool isOrdered(const Wave &wave, const State &state, const Record &record,
                  bool isStore, Scope scope) const;
@@ -141,6 +185,10 @@ private:
     Knowledge knowledge;
   };
 
+  /// Null if nothing is to be explained.
+  std::unique_ptr<InstructionSets> sets;
+  /// First and second access, and the set that orders them.
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint64_t> orders;
   std::vector<State> states;
   /// By number. A launch begins without what caches had, and its end writes all
   /// caches of its device back.

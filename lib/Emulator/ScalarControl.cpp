@@ -243,10 +243,10 @@ static void addWaits(InstructionTable &table) {
 // Barriers, ends, clocks
 //===----------------------------------------------------------------------===//
 
-static void signalBarrier(Wave &wave) {
+static void signalBarrier(Wave &wave, const Instruction &instruction) {
   Workgroup &group = wave.group;
   if (wave.machine.order)
-    wave.machine.order->arrive(wave);
+    wave.machine.order->arrive(wave, instruction);
   wave.barrier = group.generation;
   if (++group.numSignaled == group.numLive) {
     group.numSignaled = 0;
@@ -269,14 +269,13 @@ static void endProgram(Wave &wave, const Instruction &) {
 }
 
 static void addFlow(InstructionTable &table) {
-  table.add("s_barrier", withoutOperands([](Wave &wave, const Instruction &) {
-              signalBarrier(wave);
+  table.add("s_barrier",
+            withoutOperands([](Wave &wave, const Instruction &instruction) {
+              signalBarrier(wave, instruction);
               if (wave.status != WaveStatus::Failed)
                 wave.status = WaveStatus::AtBarrier;
             }));
-  table.add("s_barrier_signal",
-            withoutOperands(
-                [](Wave &wave, const Instruction &) { signalBarrier(wave); }));
+  table.add("s_barrier_signal", withoutOperands(signalBarrier));
   table.add("s_barrier_wait",
             withoutOperands([](Wave &wave, const Instruction &) {
               wave.status = WaveStatus::AtBarrier;

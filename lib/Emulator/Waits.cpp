@@ -55,14 +55,14 @@ uint32_t OutstandingAccesses::completedLoads() const {
 }
 
 uint32_t OutstandingAccesses::completedShared() const {
-  return std::min(countBefore(Counter::Lds,
-                              [](const Access &access) {
-                                return access.order == Order::Lds ||
-                                       access.flatNumber;
-                              }),
-                  countBefore(Counter::Load, [](const Access &access) {
-                    return access.isToShared;
-                  }));
+  return countBefore(Counter::Lds, [](const Access &access) {
+    return access.order == Order::Lds || access.flatNumber;
+  });
+}
+
+uint32_t OutstandingAccesses::completedLoadsToShared() const {
+  return countBefore(Counter::Load,
+                     [](const Access &access) { return access.isToShared; });
 }
 
 void OutstandingAccesses::complete(const Access &access, Counter counter) {

@@ -73,6 +73,8 @@ public:
   uint32_t completedStores(Counter counter) const;
   uint32_t completedLoads() const;
   uint32_t completedShared() const;
+  /// The same for loads to LDS, which another counter counts.
+  uint32_t completedLoadsToShared() const;
 
 private:
   struct Access {

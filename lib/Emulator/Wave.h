@@ -102,9 +102,10 @@ public:
 
   /// Waits until at most `allowed` accesses of a counter are outstanding.
   void wait(Counter counter, unsigned allowed, const Instruction &waiter) {
-    outstanding.wait(counter, allowed, waiter);
     if (machine.order)
-      machine.order->waited(*this, counter, allowed);
+      machine.order->wait(*this, waiter, counter, allowed);
+    else
+      outstanding.wait(counter, allowed, waiter);
   }
   void waitForStores(unsigned allowed, const Instruction &waiter) {
     wait(Counter::Store, allowed, waiter);

@@ -27,6 +27,7 @@ SCHEDULES = ["random", "round-robin", "ahead", "behind", "first", "last",
              "leader-last", "leader-first", "shuffled", "starved", "bursts",
              "crossed"]
 CACHES = [None, "device", "wg", "wave", "cu"]
+HOST, END = 2**32 - 2, 2**32 - 1  # for positions: see Emu.orders
 GUARD = 256  # bytes after each allocation that no kernel may access
 
 
@@ -140,19 +141,21 @@ class Emu:
 
     `weak` is the caches that are modelled: None, or those of a device, of a
     workgroup (wg), of a wave or of a compute unit (cu). With `checks_order`,
-    accesses that nothing orders are errors. With `check`, kernels may only
-    access what is allocated; without, all of the arena."""
+    accesses that nothing orders are errors; `explains_order` keeps what orders
+    the others (`orders`). With `check`, kernels may only access what is
+    allocated; without, all of the arena."""
 
     def __init__(self, mem, seed=0, weak=None, check=True, budget=50_000_000,
-                 schedule="random", checks_order=False):
+                 schedule="random", checks_order=False, explains_order=False):
         self.mem, self.seed, self.weak = mem, seed, weak
         self.check, self.budget, self.schedule = check, budget, schedule
         self.checks_order = checks_order
+        self.explains_order = explains_order
         self.bridge, self.shown = None, []
 
     def start(self, code):
         self.bridge = code.bridge
-        self.bridge.CheckOrder(self.checks_order)
+        self.bridge.CheckOrder(self.checks_order, self.explains_order)
         self.bridge.Start(SCHEDULES.index(self.schedule), CACHES.index(self.weak),
                           ctypes.c_uint64(self.seed), ctypes.c_uint64(self.budget))
         self.show_memory()
@@ -196,6 +199,15 @@ class Emu:
             position, count, completed, text = line.split(" ", 3)
             yield (int(position), int(count),
                    tuple(map(int, completed.split(","))), text)
+
+    def orders(self):
+        """(first access, second one, instructions that order them, how often they
+        did), by position in words; HOST for accesses of hosts, and END for ends
+        of launches."""
+        for line in self.bridge.Orders().decode().splitlines():
+            first, second, count, by = line.split(" ")
+            yield int(first), int(second), frozenset(
+                map(int, by.split(",") if by else ())), int(count)
 
     def barriers(self):
         """The positions of each barrier that was executed, of its instruction or

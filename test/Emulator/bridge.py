@@ -23,6 +23,7 @@ def load_library(path=None):
     library.emulatorChip.restype = ctypes.c_char_p
     library.emulatorInstructions.restype = ctypes.c_uint64
     library.emulatorExecutions.restype = ctypes.c_char_p
+    library.emulatorOrders.restype = ctypes.c_char_p
     return library
 
 

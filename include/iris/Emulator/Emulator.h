@@ -73,6 +73,8 @@ struct RunOptions {
   /// Whether accesses of different waves to the same bytes that nothing orders,
   /// by the memory model of the chip, are errors (OrderCheck.h).
   bool checksOrder = false;
+  /// Whether the check keeps what orders accesses, for `forEachOrder`.
+  bool explainsOrder = false;
   uint64_t seed = 0;
   /// Instructions of all waves together.
   uint64_t budget = uint64_t(1) << 40;
@@ -102,6 +104,22 @@ struct ExecutedInstruction {
   /// Of a wait: the loads, stores, accesses of LDS and scalar loads that
   /// completed there.
   std::array<uint64_t, 4> completed;
+};
+
+/// What stands for the position of an access of a host, and of the end of a
+/// launch.
+constexpr uint32_t kHostAccess = ~uint32_t(0) - 1, kLaunchEnd = ~uint32_t(0);
+
+/// Accesses of different waves or hosts to the same bytes, one of them a store,
+/// and instructions that suffice to order them: barriers, waits, write-backs,
+/// invalidations, accesses of flags, and the accesses themselves where they are
+/// coherent. Others may suffice as well.
+struct OrderedAccesses {
+  /// Positions of instructions, in words from the start of the code.
+  uint32_t first, second;
+  llvm::ArrayRef<uint32_t> by;
+  /// How often they were found to be ordered so.
+  uint64_t count;
 };
 
 /// The argument block: `values` for the arguments that are not hidden, in
@@ -136,6 +154,10 @@ public:
   using ExecutionFunction =
       llvm::function_ref<void(const ExecutedInstruction &)>;
   void forEachExecuted(ExecutionFunction function) const;
+  /// Calls a function for all accesses that the check found to be ordered; for
+  /// none if `RunOptions::explainsOrder` is not set.
+  using OrderFunction = llvm::function_ref<void(const OrderedAccesses &)>;
+  void forEachOrder(OrderFunction function) const;
   /// An error if the order is checked, and nothing orders kernels' accesses to
   /// these bytes with an access of the host of a device. Each device has a host
   /// of its own, as ranks have. It knows what launches knew for which `isDone`

@@ -16,7 +16,7 @@ struct Bridge {
   std::vector<std::unique_ptr<CodeObject>> codes;
   std::unique_ptr<Emulator> emulator;
   std::vector<uint32_t> removed;
-  bool checksOrder = false;
+  bool checksOrder = false, explainsOrder = false;
   std::string error, text;
 
   int fail(llvm::Error failure) {
@@ -48,9 +48,11 @@ EXPORT void emulatorRemove(Bridge *bridge, const uint32_t *positions,
   bridge->removed.assign(positions, positions + count);
 }
 
-/// Whether later runs check the order of accesses.
-EXPORT void emulatorCheckOrder(Bridge *bridge, int checksOrder) {
+/// Whether later runs check the order of accesses, and explain it.
+EXPORT void emulatorCheckOrder(Bridge *bridge, int checksOrder,
+                               int explainsOrder) {
   bridge->checksOrder = checksOrder;
+  bridge->explainsOrder = explainsOrder;
 }
 
 /// Forgets all launches.
@@ -63,6 +65,7 @@ EXPORT void emulatorStart(Bridge *bridge, unsigned schedule, unsigned caches,
   options.budget = budget;
   options.removed = bridge->removed;
   options.checksOrder = bridge->checksOrder;
+  options.explainsOrder = bridge->explainsOrder;
   bridge->emulator.reset();
   bridge->emulator = std::make_unique<Emulator>(bridge->memory, options);
 }
@@ -162,6 +165,18 @@ EXPORT const char *emulatorExecutions(Bridge *bridge) {
     os << each.position << ' ' << each.executions << ' ';
     llvm::interleave(each.completed, os, ",");
     os << ' ' << each.text << '\n';
+  });
+  return bridge->text.c_str();
+}
+/// A line for each order of accesses: the positions of the first and of the
+/// second one, how often they were ordered so, and the positions of the
+/// instructions that order them.
+EXPORT const char *emulatorOrders(Bridge *bridge) {
+  llvm::raw_string_ostream os(bridge->text = "");
+  bridge->emulator->forEachOrder([&](const OrderedAccesses &each) {
+    os << each.first << ' ' << each.second << ' ' << each.count << ' ';
+    llvm::interleave(each.by, os, ",");
+    os << '\n';
   });
   return bridge->text.c_str();
 }

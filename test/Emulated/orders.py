@@ -7,8 +7,11 @@
 FILE is the code object of SOURCE, whose instructions have names in comments.
 `// ORDER FIRST SECOND: NAMES` is what must be found, and nothing else: the
 instructions that order two accesses. HOST is the access of a host after the
-kernel, END the end of the launch. All instructions must be executed; the waves
-run in their order, each until it ends or waits at a barrier.
+kernel, END the end of the launch. `// WITHOUT NAME: CLASS` is how
+sync_reasons.py explains that nothing notices that an instruction is removed, and
+`// WITHOUT NAME, FIRST SECOND: NAMES` what orders two accesses then.
+All instructions must be executed; the waves run in their order, each until it
+ends or waits at a barrier.
 """
 import argparse
 import ctypes
@@ -18,11 +21,14 @@ import sys
 
 import machine
 import numpy as np
+from sync_reasons import Explainer, Trace
+from sync_sites import enumerate_mutants
 
 
-def run(options):
+def run(options, removed=()):
     """Returns the emulation, after a host has read what the kernel stored."""
     code, memory = machine.CodeObject(options.file), machine.Memory(1 << 16)
+    code.remove(removed)
     data = memory.put(np.zeros(256, np.uint8))
     emulation = machine.Emu(memory, schedule="first", checks_order=True,
                             explains_order=True)
@@ -37,15 +43,53 @@ def run(options):
     return emulation
 
 
-def read_source(path):
-    """Returns the name of each instruction, or None, and what is expected."""
-    lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
-    names = [line.partition(" // ")[2] or None for line in lines
-             if line.startswith("  ")]
-    expected = {(match[1], match[2], frozenset(match[3].split()))
-                for match in map(re.compile(
-                    r"// ORDER (\S+) (\S+): (.*)").fullmatch, lines) if match}
-    return names, expected
+class Source:
+    """The name of each instruction, or None, and what is expected."""
+
+    def __init__(self, path):
+        text = pathlib.Path(path).read_text(encoding="utf-8")
+        self.names = [line.partition(" // ")[2] or None
+                      for line in text.splitlines() if line.startswith("  ")]
+        self.orders = {
+            (first, second, frozenset(by.split())) for first, second, by
+            in re.findall(r"^// ORDER (\S+) (\S+): (.*)", text, re.M)}
+        self.classes = dict(re.findall(r"^// WITHOUT (\S+): (.*)", text, re.M))
+        self.orders_without = {
+            (removed, first, second, frozenset(by.split()))
+            for removed, first, second, by in re.findall(
+                r"^// WITHOUT (\S+), (\S+) (\S+): (.*)", text, re.M)}
+
+
+class Names:
+    """Of an emulation: what it found, by the names of a source."""
+
+    def __init__(self, source, emulation):
+        self.texts = {position: text
+                      for position, _, text in emulation.executions()}
+        # A chip may need other instructions before the source's.
+        positions = sorted(self.texts)[-len(source.names):]
+        assert len(positions) == len(source.names), "some are not executed"
+        self.of = {position: name or f"{self.texts[position]} at {4 * position:x}"
+                   for position, name in zip(positions, source.names)}
+        self.of |= {machine.HOST: "HOST", machine.END: "END"}
+
+    def orders(self, emulation):
+        return {(self.of[first], self.of[second],
+                 frozenset(self.of[each] for each in by))
+                for first, second, by, _ in emulation.orders()}
+
+    def mutant(self, name):
+        """The one that removes an instruction."""
+        return next(mutant for mutant in enumerate_mutants(self.texts.items())
+                    if self.of[mutant.position] == name and not mutant.text)
+
+
+def report(what, expected, found):
+    """Prints the differences of two sets; returns whether there are any."""
+    for kind, each in ("missing", expected - found), ("more", found - expected):
+        for *first, by in sorted(each, key=str):
+            print(f"{what}: {kind}: {' '.join(first)}: {' '.join(sorted(by))}")
+    return expected != found
 
 
 def main():
@@ -55,23 +99,25 @@ def main():
     parser.add_argument("--groups", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
     options = parser.parse_args()
-    names, expected = read_source(options.source)
-    emulation = run(options)
-    # A chip may need other instructions before the source's.
-    positions = sorted(position for position, _, _ in emulation.executions())
-    texts = {position: f"{text} at {4 * position:x}"
-             for position, _, text in emulation.executions()}
-    if len(positions) < len(names):
-        return f"of {len(names)} instructions, {len(positions)} are executed"
-    known = {machine.HOST: "HOST", machine.END: "END"}
-    for position, name in zip(positions[-len(names):], names):
-        known[position] = name or texts[position]
-    found = {(known[first], known[second], frozenset(known[each] for each in by))
-             for first, second, by, _ in emulation.orders()}
-    for what, orders in ("missing", expected - found), ("more", found - expected):
-        for first, second, by in sorted(orders, key=str):
-            print(f"{what}: {first} {second}: {' '.join(sorted(by))}")
-    return found != expected
+    source, emulation, before = Source(options.source), run(options), Trace()
+    before.add(emulation)
+    names = Names(source, emulation)
+    bad = report("orders", source.orders, names.orders(emulation))
+    for removed, expected in source.classes.items():
+        mutant, after = names.mutant(removed), Trace()
+        emulation = run(options, [mutant.position])
+        after.add(emulation)
+        record = Explainer(names.texts, before).explain(mutant, after)
+        if record["class"] != expected:
+            print(f"without {removed}: expected '{expected}', found {record}")
+            bad = True
+        asked = {(first, second) for name, first, second, _
+                 in source.orders_without if name == removed}
+        bad |= report(
+            f"without {removed}",
+            {each[1:] for each in source.orders_without if each[0] == removed},
+            {each for each in names.orders(emulation) if each[:2] in asked})
+    return bad
 
 
 if __name__ == "__main__":

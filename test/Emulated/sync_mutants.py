@@ -4,7 +4,8 @@
 bits: whether the emulator notices.
 
     sync_mutants.py [--chips=LIST] [--suites=LIST] [--only=REGEX]
-        [--each=N] [--seed=N] [--rounds=N] [-j N] [--least=N] [--verbose]
+        [--each=N] [--seed=N] [--rounds=N] [-j N] [--least=N] [--log=FILE]
+        [--verbose]
 
 For each kernel and chip, all places where a barrier, a count of a wait, an
 instruction that writes caches back or invalidates them, or a cache bit can be
@@ -14,15 +15,26 @@ order of waves (SCHEDULES) on some kind of memory: a report of a missing wait, a
 wrong value, or a hang. A report must name the access that was not waited for,
 and its use: in the order of the program, the removed wait is between them.
 
-The table has mutants, those that were caught, and by what; then those that are
-harmless, and those without which all accesses were ordered in all executions. It
-is an error if a kernel fails unchanged, if a report names other accesses, or if
-fewer mutants than --least are caught.
+A mutant that nothing notices is explained by what else orders the accesses that
+the instruction orders (sync_reasons.py): --log has a line of JSON for each. The
+table has mutants, those that were caught, and by what; then the others:
+
+  one wave             a barrier where workgroups have one wave
+  nothing outstanding  a wait at which nothing ever completed
+  orders nothing       others order all accesses, also when it is there
+  others order         other instructions order all accesses that it orders
+  rest suffices        what is left of the instruction does
+  unexplained          accesses that it orders did not occur without it
+
+It is an error if a kernel fails unchanged, if a report names accesses that the
+instruction does not order, if a mutant is unexplained, or if fewer mutants than
+--least are caught.
 """
 import argparse
 import collections
 import dataclasses
 import functools
+import json
 import multiprocessing
 import os
 import pathlib
@@ -37,6 +49,7 @@ import machine  # first: it switches to an interpreter that has NumPy
 import collectives
 import copied
 import fused
+from sync_reasons import CLASSES, Explainer, Trace
 from sync_sites import COUNTERS, KINDS, Patcher, enumerate_mutants
 
 HERE = pathlib.Path(__file__).parent
@@ -110,12 +123,15 @@ class Kernel:
             (seed, schedule, memory) for seed in range(1, rounds + 1)
             for memory in MEMORIES[chip] for schedule in SCHEDULES[memory]]
         self.budget, self.threads = 50_000_000, 0
-        # Of each position: the instruction, and what completed there.
-        self.texts, self.completed = {}, collections.defaultdict(
-            lambda: [0] * len(COUNTERS))
+        # Of each position: the instruction, how often waves executed it, and
+        # what completed there.
+        self.texts, self.executions = {}, collections.Counter()
+        self.completed = collections.defaultdict(lambda: [0] * len(COUNTERS))
+        self.explainer = Explainer(self.texts, Trace())
 
-    def execute(self, code, setting):
-        """Returns (errors, instructions, emulation)."""
+    def execute(self, code, setting, trace):
+        """Returns (errors, instructions, emulation). If the order is checked,
+        adds to the trace."""
         seed, schedule, memory = setting
         is_checked = memory == "checked"
         memory = None if is_checked else memory
@@ -124,7 +140,8 @@ class Kernel:
         run.world.memory.checks_host = self.suite.module is not copied
         emulation = machine.Emu(run.world.memory, seed, memory,
                                 budget=self.budget, schedule=schedule,
-                                checks_order=is_checked)
+                                checks_order=is_checked,
+                                explains_order=is_checked)
         queues = run.queues()
         self.threads = max(step.block[0] for queue in queues for step in queue
                            if isinstance(step, machine.Launch))
@@ -132,18 +149,22 @@ class Kernel:
             count = machine.Streams(emulation, queues).run()
         except RuntimeError as error:
             return [str(error), *run.errors], 0, emulation
+        if is_checked:
+            trace.add(emulation)
         return run.errors, count, emulation
 
     def check_unchanged(self):
         """Executes the kernel in all settings; returns the first error."""
         code, most = machine.CodeObject(self.options.hsaco), 0
         for setting in self.settings:
-            errors, count, emulation = self.execute(code, setting)
+            errors, count, emulation = self.execute(code, setting,
+                                                    self.explainer.before)
             if errors:
                 return f"{setting}: {errors[0]}"
             most = max(most, count)
-            for position, _, completed, text in emulation.waits():
+            for position, times, completed, text in emulation.waits():
                 self.texts[position] = text
+                self.executions[position] += times
                 for i, number in enumerate(completed):
                     self.completed[position][i] += number
         self.budget = 4 * most + 100_000
@@ -161,25 +182,50 @@ class Kernel:
         return chosen
 
     def judge(self, code, mutant):
-        """(outcome, message) of the first setting that notices the mutant, or
-        (None, why nothing does). The checked memory comes first."""
+        """The outcome and the message of the first setting that notices the
+        mutant, or a record of why nothing does (Explainer.explain). The checked
+        memory comes first."""
+        trace = Trace()
         for setting in self.settings:
-            errors, _, _ = self.execute(code, setting)
+            errors, _, _ = self.execute(code, setting, trace)
             if errors:
                 seed, schedule, memory = setting
                 where = f"{memory or 'coherent'}, {schedule}, seed {seed}"
-                return outcome_of(errors[0]), f"{where}: {errors[0]}"
-        return None, self.explain(mutant)
+                return Result(mutant, outcome_of(errors[0]),
+                              f"{where}: {errors[0]}",
+                              self.is_other(mutant, errors[0]), {})
+        record = self.explain(mutant, trace)
+        return Result(mutant, record["class"], record["explanation"],
+                      record["class"] == "unexplained", record)
 
-    def explain(self, mutant):
-        """Why no setting notices a mutant."""
+    def is_other(self, mutant, error):
+        """Whether a report names accesses that the mutant does not explain."""
+        outcome = outcome_of(error)
+        return (outcome == "missing wait" and not is_between(mutant, error)
+                or outcome == "missing order"
+                and self.explainer.contradicts(mutant, error))
+
+    def explain(self, mutant, trace):
         wave = 32 if self.chip.startswith("gfx1") else 64
         if mutant.kind == "barrier" and self.threads <= wave:
-            return "harmless: workgroups have one wave"
+            return {"class": "one wave",
+                    "explanation": "workgroups have one wave"}
         completed = self.completed[mutant.position]
-        if mutant.counter and not completed[COUNTERS.index(mutant.counter)]:
-            return "harmless: nothing is outstanding there"
-        return "in all executions, all accesses are ordered without it"
+        if mutant.counter and not completed[COUNTERS.index(mutant.counter)] \
+                and self.explainer.is_unchanged(mutant, trace):
+            return {"class": "nothing outstanding",
+                    "explanation": f"at {self.executions[mutant.position]} "
+                                   "executions, nothing was outstanding"}
+        return self.explainer.explain(mutant, trace)
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    mutant: object
+    outcome: str  # one of OUTCOMES, or of CLASSES if nothing notices it
+    message: str
+    is_bad: bool  # whether it is an error
+    record: dict  # why nothing notices it
 
 
 def outcome_of(error):
@@ -201,10 +247,8 @@ def is_between(mutant, message):
     return access < wait < use or wait < use <= access or use <= access < wait
 
 
-
-
 def run_kernel(arguments):
-    """Returns (chip, name, error, [(mutant, outcome, message)])."""
+    """Returns (suite, chip, name, error, results)."""
     suite_name, options, chip, name, settings = arguments
     kernel = Kernel(SUITES[suite_name], options, chip, name, settings.rounds)
     error = kernel.check_unchanged()
@@ -216,8 +260,8 @@ def run_kernel(arguments):
             file.write(patcher.apply(mutant))
             file.flush()
             code = machine.CodeObject(file.name)
-        results.append((mutant, *kernel.judge(code, mutant)))
-    return chip, name, error, results
+        results.append(kernel.judge(code, mutant))
+    return suite_name, chip, name, error, results
 
 
 def tasks(options, folder):
@@ -232,7 +276,7 @@ def tasks(options, folder):
 
 def print_table(counts):
     """`counts`: of (chip, kind), by outcome."""
-    columns = ("mutants", "caught", *OUTCOMES, "harmless", "ordered")
+    columns = ("mutants", "caught", *OUTCOMES, *CLASSES)
     print("| chip | removed | " + " | ".join(columns) + " |")
     print("|---|---|" + "---|" * len(columns))
     for (chip, kind), numbers in counts.items():
@@ -254,37 +298,39 @@ def main():
                         help="executions in each order of waves")
     parser.add_argument("--least", type=int, default=1,
                         help="how many mutants must be caught")
+    parser.add_argument("--log", help="write here why mutants are not noticed")
     parser.add_argument("-j", type=int, default=1, dest="jobs")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     counts = {(chip, kind): collections.Counter()
               for chip in options.chips.split(",") for kind in KINDS}
-    reasons, good, caught, start = collections.Counter(), True, 0, time.time()
+    good, start = True, time.time()
     with tempfile.TemporaryDirectory() as folder, \
+            open(options.log or os.devnull, "w", encoding="utf-8") as log, \
             multiprocessing.Pool(options.jobs, maxtasksperchild=1) as pool:
-        for chip, name, error, results in pool.imap_unordered(
+        for suite, chip, name, error, results in pool.imap_unordered(
                 run_kernel, tasks(options, folder)):
             if error:
                 print(f"{chip} {name}: fails unchanged: {error}")
                 good = False
-            for mutant, outcome, message in results:
-                caught += bool(outcome)
-                if outcome == "missing wait" and not is_between(mutant, message):
-                    print(f"{chip} {name}: {mutant}: another wait is reported: "
-                          f"{message}")
-                    good = False
-                if not outcome:
-                    reasons[mutant.kind, message] += 1
-                    outcome = "harmless" if message.startswith("harmless") \
-                        else "ordered"
-                counts[chip, mutant.kind][outcome] += 1
-                if options.verbose:
-                    print(f"{chip} {name}: {mutant}: {outcome}: {message}",
-                          flush=True)
+            for result in results:
+                mutant = result.mutant
+                counts[chip, mutant.kind][result.outcome] += 1
+                good &= not result.is_bad
+                if result.is_bad or options.verbose:
+                    print(f"{'error: ' * result.is_bad}{chip} {name}: {mutant}: "
+                          f"{result.outcome}: {result.message}", flush=True)
+                if result.record:
+                    log.write(json.dumps(
+                        {"suite": suite, "chip": chip, "kernel": name,
+                         "kind": mutant.kind, "mutant": str(mutant),
+                         **result.record}) + "\n")
     print_table(counts)
-    for (kind, reason), count in sorted(reasons.items()):
-        print(f"not noticed: {kind}: {count}: {reason}")
-    print(f"{caught} mutants are caught, {time.time() - start:.0f} s")
+    caught = sum(each["caught"] for each in counts.values())
+    others = sum(each["mutants"] for each in counts.values()) - caught
+    unexplained = sum(each["unexplained"] for each in counts.values())
+    print(f"{caught} mutants are caught, {others - unexplained} of {others} others "
+          f"explained, {time.time() - start:.0f} s")
     if caught < options.least:
         print(f"expected at least {options.least}")
     return not good or caught < options.least

@@ -17,6 +17,7 @@ PROGRAMS = {
         "transposed-views trip-counts",
     "examples/01-message-passing": "store_signal put_signal atomic_handshake",
     "examples/02-all-gather": "all_gather",
+    "examples/08-wrong-sum": "second_barrier two_halves",
     "docs/tutorial": "all_gather remote_store signal_wait",
 }
 # Programs with large matmuls; they take long.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Looks for races and deadlocks in the library's kernels.
 
-    library.py [-n RANKS] [--exhaust | --schedules=N] [--only=TEXT] [--every=K]
+    library.py [-n RANKS] [--exhaust] [--schedules=N] [--only=TEXT] [--every=K]
+               [--max-executions=N] [--seed=S]
 
 Every variant of every collective and fused matmul runs three times, by two
 programs on each rank and with inputs that change; ranks synchronize in the
@@ -12,9 +13,13 @@ a kernel for this number of ranks, whose loops over ranks are unrolled, and
 `rounds` a message of several rounds. Sends and receives go around a `ring`, or
 `one way`, from rank 0 to rank 1.
 
-Prints a row for each: how many executions there are, up to equivalence, or how
-many orders were tried, and the synchronizing ops of the longest. Exit status 1
-if any has an error.
+--exhaust executes each in all orders, up to equivalence. --schedules=N tries
+random ones, from seed S on; with --exhaust only of kernels that have more
+orders than --max-executions.
+
+Prints a row for each: how many executions there are, up to equivalence, and
+how many orders were tried, the synchronizing ops of the longest execution, and
+seconds. Exit status 1 if any has an error.
 """
 import argparse
 import os
@@ -22,6 +27,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(__file__),
@@ -35,9 +41,9 @@ from variants import COLLECTIVES
 ELEMENT = "i32"
 WORKSPACE = 512 << 10
 TILE = 4  # elements: as few as there can be
-# For several rounds: elements of a tile and of a message. Packets have smaller
-# slots.
-LARGE_TILE = 256
+# For several rounds: elements of a tile, which have to fit the packets of that many
+# ranks, and of a message. Packets have smaller slots.
+LARGE_TILE = {2: 256, 3: 256, 4: 256, 8: 128}
 LONG = {"packet": 3013, "other": 15013}
 CALLS = 3  # two halves of a buffer are used again in the third one
 MEMORY = collectives.buffer(ELEMENT)
@@ -236,6 +242,7 @@ def called(ranks):
             # Each addition in any order doubles the orders.
             few = 2 if name == "atomic" else 2 * ranks * TILE + 3
             many = LONG["packet" if "packet" in name else "other"]
+            large = LARGE_TILE[min(n for n in LARGE_TILE if n >= ranks)]
             yield case("heap", False, False, False, TILE, few)
             yield case("size", False, False, True, TILE, few)
             if variant["in_place"]:
@@ -243,10 +250,9 @@ def called(ranks):
             if variant["staged"]:
                 yield case("staged", False, True, False, TILE, few)
                 yield case("staged, in place", True, True, False, TILE, few)
-                yield case("staged, rounds", False, True, False, LARGE_TILE,
-                           many)
+                yield case("staged, rounds", False, True, False, large, many)
             if variant["anywhere"]:
-                yield case("rounds", False, False, False, LARGE_TILE, many)
+                yield case("rounds", False, False, False, large, many)
 
 
 def with_counts():
@@ -374,23 +380,38 @@ def cases(ranks):
 # Checks
 #===------------------------------------------------------------------------===#
 
+def run_check(file, options, how):
+    """What `iris-run --check` prints, or '' and the error."""
+    done = subprocess.run(
+        ["iris-run", "--check", "-n", str(options.n), *how, file],
+        capture_output=True, text=True, check=False)
+    return ("", done.stderr) if done.returncode else (done.stdout, "")
+
+
 def check(case, options):
-    """Executions, synchronizing ops, and the error; '' if there is none."""
+    """All orders, random ones, synchronizing ops, and the error; '' for what
+    there is not."""
+    random = [f"--schedules={options.schedules}",
+              f"--schedule-seed={options.seed}"]
+    orders, ops = "", ""
     with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
         file.write(case.expanded())
         file.flush()
-        how = (["--exhaust", f"--max-executions={options.max_executions}"]
-               if options.exhaust else [f"--schedules={options.schedules}"])
-        done = subprocess.run(
-            ["iris-run", "--check", "-n", str(options.n), *how, file.name],
-            capture_output=True, text=True, check=False)
-    if done.returncode:
-        return "", "", done.stderr
-    if not options.exhaust:
-        return str(options.schedules), "", ""
-    found = re.search(r"(\d+) executions? of up to (\d+)", done.stdout)
-    return (found[1] + (", bounded" if "bounded" in done.stdout else ""),
-            found[2], "")
+        if options.exhaust:
+            printed, error = run_check(
+                file.name, options,
+                ["--exhaust", f"--max-executions={options.max_executions}"])
+            if error:
+                return "", "", "", error
+            orders, ops = re.search(r"(\d+) executions? of up to (\d+)",
+                                    printed).groups()
+            if "bounded" not in printed:
+                return orders, "", ops, ""
+            orders += ", bounded"
+        if not options.schedules:
+            return orders, "", ops, ""
+        _, error = run_check(file.name, options, random)
+    return orders, "" if error else str(options.schedules), ops, error
 
 
 def main():
@@ -398,21 +419,28 @@ def main():
     parser.add_argument("-n", type=int, default=2)
     parser.add_argument("--exhaust", action="store_true")
     parser.add_argument("--max-executions", type=int, default=100000)
-    parser.add_argument("--schedules", type=int, default=10)
+    parser.add_argument("--schedules", type=int)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="")
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
+    if options.schedules is None:
+        options.schedules = 0 if options.exhaust else 10
     chosen = [case for case in cases(options.n)
               if options.only in case.title][::options.every]
-    failed = 0
-    print("| kernel | variant | buffers | executions | synchronizing ops |\n"
-          "|---|---|---|---|---|")
+    failed, bounded = 0, 0
+    print("| kernel | variant | buffers | all orders | random | "
+          "synchronizing ops | s |\n|---|---|---|---|---|---|---|")
     for case in chosen:
-        executions, ops, error = check(case, options)
+        start = time.monotonic()
+        orders, random, ops, error = check(case, options)
         failed += bool(error)
+        bounded += "bounded" in orders
         print(f"| {case.name} | {case.variant} | {case.buffers} | "
-              f"{executions or 'FAILED'} | {ops} |\n{error}", end="", flush=True)
-    print(f"{len(chosen)} kernels, {failed} with an error")
+              f"{'FAILED' if error else orders} | {random} | {ops} | "
+              f"{time.monotonic() - start:.1f} |\n{error}", end="", flush=True)
+    print(f"{len(chosen)} kernels, {failed} with an error" +
+          (f", {bounded} bounded" if bounded else ""))
     sys.exit(failed != 0)
 
 

@@ -8,7 +8,11 @@ whether `iris-run --check` finds them.
 
 PROGRAMs have their kernels expanded (`iris-compile --until=expand`). Prints a
 table of faults that were found and that were not; --every=K tries every K-th
-one. A fault that is not found may be none: another op may order the same
+one. How long it took until a fault was found is below the table: the median and
+the most seconds of `iris-run --check`, and each fault that took over ten. The
+time of orders without a report is in it, and the start of the tool.
+
+A fault that is not found may be none: another op may order the same
 accesses. --exhaust executes such a program in all orders, up to equivalence: if
 it is right in all of them, the fault is harmless, with these ranks, programs
 and calls. --static looks for a
@@ -19,9 +23,11 @@ import argparse
 import collections
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 
@@ -237,6 +243,21 @@ def programs(args):
             yield case.title, case.expanded()
 
 
+LIMIT = 10  # seconds until a fault is found
+
+
+def print_times(found):
+    """`found` has seconds and names of faults."""
+    if not found:
+        return
+    seconds = [taken for taken, _ in found]
+    slow = sorted((each for each in found if each[0] > LIMIT), reverse=True)
+    print(f"seconds until found: median {statistics.median(seconds):.2f}, at most "
+          f"{max(seconds):.2f} ({max(found)[1]}); {len(slow)} above {LIMIT}")
+    for taken, name in slow:
+        print(f"{taken:.1f} s: {name}")
+
+
 COLUMNS = ("race", "deadlock", "wrong value", "verifier", "harmless",
            "not found", "not reached")
 STATIC_COLUMNS = ("warning", "verifier", "not found")
@@ -252,7 +273,7 @@ def main():
     parser.add_argument("--static", action="store_true")
     parser.add_argument("--every", type=int, default=1)
     args = parser.parse_args()
-    counts, missed = collections.Counter(), []
+    counts, missed, found = collections.Counter(), [], []
     number = 0
     for program, text in programs(args):
         lines = lines_of(text)
@@ -263,7 +284,9 @@ def main():
             number += 1
             if (number - 1) % args.every:
                 continue
+            start = time.monotonic()
             result = result_of(mutant, lines, args)
+            seconds = time.monotonic() - start
             name = f"{program}: @{mutant.kernel}: {mutant.op} {mutant.what}"
             if result.startswith("invalid"):
                 raise SystemExit(f"{name}: {result}")
@@ -271,6 +294,8 @@ def main():
             if result in ("not found", "harmless"):
                 missed.append(f"{result}: {name}")
                 print(missed[-1], file=sys.stderr, flush=True)
+            elif result != "not reached":
+                found.append((seconds, name))
     columns = STATIC_COLUMNS if args.static else COLUMNS
     print("| op | change | " + " | ".join(columns) + " |\n" +
           "|---" * (len(columns) + 2) + "|")
@@ -280,6 +305,8 @@ def main():
               " |")
     reached = sum(n for key, n in counts.items() if key[2] != "not reached")
     print(f"found {reached - len(missed)} of {reached} changes that are reached")
+    if not args.static:
+        print_times(found)
     print("\n".join(missed))
 
 

@@ -524,7 +524,7 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::codegen(bool toObject) {
   // Without optimization, LLVM has another allocator of registers.
   if (target.kind != TargetKind::AMDGPU || options.optLevel == 0)
     return generate(*llvmModule, toObject, /*search=*/nullptr);
-  SpillSearch search;
+  SpillSearch search(*context);
   FailureOr<SmallVector<char, 0>> code;
   do {
     std::unique_ptr<llvm::Module> input = std::move(llvmModule);

@@ -14,7 +14,7 @@
 // RUN: %python %iris_src_root/benchmarks/isa/main_loop.py %t.gfx950 spread | FileCheck %s --check-prefixes=CHECK,GFX950
 
 // GFX942: 128 matrix instructions: v_mfma_f32_16x16x16_f16
-// GFX942-NEXT: {{^[0-8][0-9]}} others
+// GFX942-NEXT: {{^([0-8][0-9]|9[01])}} others
 // GFX950: 64 matrix instructions: v_mfma_f32_16x16x32_f16
 // GFX950-NEXT: {{^(10[0-4]|[0-9][0-9])}} others
 // CHECK: accesses: buffer_load_dwordx4 8, ds_read_b128 24, ds_write_b128 8{{$}}

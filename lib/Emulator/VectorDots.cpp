@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- VectorDots.cpp - Dot products of parts of a lane -------------------===//
+//===- VectorDots.cpp - Dots of parts of a lane -------------------===//
 //
 // Integers of 8 or 16 bits of two registers, and a sum of 32 bits, which wraps
 // around.
@@ -23,7 +23,7 @@ static IRIS_INLINE u32 dot(u32 a, u32 b, u32 sum) {
 }
 
 template <unsigned bits, bool isASigned, bool isBSigned>
-static Semantics dotProduct() {
+static Semantics dotOf() {
   return lanes<U32(U32, U32, U32)>([](u32 a, u32 b, u32 sum) {
     return dot<bits, isASigned, isBSigned>(a, b, sum);
   });
@@ -31,7 +31,7 @@ static Semantics dotProduct() {
 
 /// The sum is the result's register.
 template <unsigned bits>
-static Semantics accumulatingProduct() {
+static Semantics accumulatingDot() {
   return accumulating<U32(U32, U32, U32)>(
       [](u32 a, u32 b, u32 sum) { return dot<bits, true, true>(a, b, sum); });
 }
@@ -39,8 +39,8 @@ static Semantics accumulatingProduct() {
 /// Bytes, of which neg_lo says for each operand whether they are signed.
 static void addMixedBytes(InstructionTable &table) {
   const Semantics bySigns[2][2] = {
-      {dotProduct<8, false, false>(), dotProduct<8, false, true>()},
-      {dotProduct<8, true, false>(), dotProduct<8, true, true>()}};
+      {dotOf<8, false, false>(), dotOf<8, false, true>()},
+      {dotOf<8, true, false>(), dotOf<8, true, true>()}};
   table.add("v_dot4_i32_iu8", [=](InstructionBuilder &builder) -> Error {
     auto signs = builder.parsed.getList("neg_lo");
     signs.resize(2);
@@ -49,11 +49,11 @@ static void addMixedBytes(InstructionTable &table) {
 }
 
 void mlir::iris::emulator::addVectorDots(InstructionTable &table) {
-  table.add("v_dot4_i32_i8", dotProduct<8, true, true>());
-  table.add("v_dot4_u32_u8", dotProduct<8, false, false>());
-  table.add("v_dot4c_i32_i8", accumulatingProduct<8>());
+  table.add("v_dot4_i32_i8", dotOf<8, true, true>());
+  table.add("v_dot4_u32_u8", dotOf<8, false, false>());
+  table.add("v_dot4c_i32_i8", accumulatingDot<8>());
   addMixedBytes(table);
-  table.add("v_dot2_i32_i16", dotProduct<16, true, true>());
-  table.add("v_dot2_u32_u16", dotProduct<16, false, false>());
-  table.add("v_dot2c_i32_i16", accumulatingProduct<16>());
+  table.add("v_dot2_i32_i16", dotOf<16, true, true>());
+  table.add("v_dot2_u32_u16", dotOf<16, false, false>());
+  table.add("v_dot2c_i32_i16", accumulatingDot<16>());
 }

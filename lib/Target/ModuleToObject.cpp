@@ -166,7 +166,7 @@ static StringRef getAdditionalFeatures(ArrayRef<Operation *> modules) {
 /// Without it, instruction selection makes no dot products of sums.
 static StringRef getGuardedFeatures(TargetKind kind, const GuardSet &guards) {
   bool isGuarded =
-      kind == TargetKind::AMDGPU && guards.contains(Guard::DotProducts);
+      kind == TargetKind::AMDGPU && guards.contains(Guard::ByteDots);
   return isGuarded ? ",-dot7-insts" : "";
 }
 

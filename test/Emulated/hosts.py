@@ -26,9 +26,9 @@ class Devices:
         self.emulation.start(code)
         self.memory.checks_host = True
 
-    def launch(self, device, role, queue=None):
+    def launch(self, device, part, queue=None):
         return machine.Launch(
-            self.code, "k", (1, 1, 1), (64, 1, 1), (self.data, role),
+            self.code, "k", (1, 1, 1), (64, 1, 1), (self.data, part),
             self.memory, device).submit(device if queue is None else queue)
 
     def finish(self):
@@ -48,9 +48,9 @@ class Devices:
         self.memory.write(self.data, np.ones(4, np.uint8))
 
 
-def read_after(devices, roles, reader):
+def read_after(devices, parts, reader):
     """Runs a kernel on each device, for which its host waits; then one reads."""
-    launches = [devices.launch(n, role) for n, role in enumerate(roles)]
+    launches = [devices.launch(n, part) for n, part in enumerate(parts)]
     devices.finish()
     for launch in launches:
         devices.wait(launch)
@@ -73,10 +73,10 @@ def load_after(devices, queue, waits, device=0):
     devices.finish()
 
 
-def run_after(access, devices, role, host):
+def run_after(access, devices, part, host):
     """A host accesses memory; then a kernel runs on device 0."""
     access(host)
-    devices.launch(0, role)
+    devices.launch(0, part)
     devices.finish()
 
 

@@ -15,7 +15,7 @@
 // RUN: %{asm} --disable-guards=selected-constants | FileCheck %s --check-prefix=SELECT
 // RUN: %{asm} --disable-guards=constant-ors | FileCheck %s --check-prefix=ORS
 // RUN: %{asm} --disable-guards=carries | FileCheck %s --check-prefix=CARRY
-// RUN: %{asm} --disable-guards=dot-products | FileCheck %s --check-prefix=DOTS
+// RUN: %{asm} --disable-guards=byte-dots | FileCheck %s --check-prefix=DOTS
 
 !v = memref<256xi32, #iris.symmetric>
 !b = memref<256xi8, #iris.symmetric>

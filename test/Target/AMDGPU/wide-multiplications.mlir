@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of 128 bits of extended bytes: a guard hides the bytes by a constant of 128 bits,
+// Multiplications of 128 bits of extended bytes: a guard hides the bytes by a constant of 128 bits,
 // for which instruction selection has no readfirstlane.
 //
 // RUN: iris-run --compare=reference %s
 // RUN: iris-run --compare=reference --device=emulated:gfx942 %s
 // RUN: iris-run --compare=reference --device=emulated:gfx1201 %s
 gpu.module @kernels {
-  gpu.func @products(%ctx: !iris.ctx, %in: memref<?xi8, #iris.symmetric>,
+  gpu.func @wide(%ctx: !iris.ctx, %in: memref<?xi8, #iris.symmetric>,
                      %out: memref<?xi64, #iris.symmetric>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -38,7 +38,7 @@ func.func @main(%ctx: !iris.ctx) {
   %c1 = arith.constant 1 : index
   %in = iris.alloc(%n) : memref<?xi8, #iris.symmetric>
   %out = iris.alloc(%m) : memref<?xi64, #iris.symmetric>
-  iris.launch @kernels::@products programs(%c1) args(%ctx, %in, %out : !iris.ctx, memref<?xi8, #iris.symmetric>, memref<?xi64, #iris.symmetric>)
+  iris.launch @kernels::@wide programs(%c1) args(%ctx, %in, %out : !iris.ctx, memref<?xi8, #iris.symmetric>, memref<?xi64, #iris.symmetric>)
   iris.sync %ctx
   return
 }

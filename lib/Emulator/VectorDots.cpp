@@ -41,7 +41,7 @@ static void addMixedBytes(InstructionTable &table) {
   const Semantics bySigns[2][2] = {
       {dotOf<8, false, false>(), dotOf<8, false, true>()},
       {dotOf<8, true, false>(), dotOf<8, true, true>()}};
-  table.add("v_dot4_i32_iu8", [=](InstructionBuilder &builder) -> Error {
+  table.add("v_dot4_i32_iu8", [=](InstructionBuilder &builder) -> llvm::Error {
     auto signs = builder.parsed.getList("neg_lo");
     signs.resize(2);
     return builder.operation(bySigns[signs[0] != 0][signs[1] != 0]);

@@ -149,7 +149,8 @@ static IRIS_INLINE void loadToShared(Wave &wave,
   LaneAddresses lanes;
   computeAddressesHere(wave, instruction, lanes);
   std::vector<uint8_t> &lds = wave.group.lds;
-  uint64_t first = (wave.scalars[kM0] & 0xFFFF) + uint64_t(instruction.offset);
+  uint32_t mask = (1u << wave.execution.sharedAddressBits) - 1;
+  uint64_t first = (wave.scalars[kM0] & mask) + uint64_t(instruction.offset);
   constexpr uint64_t stride = std::max(kBytes, 4u);
   if (first < lds.size() && kLanes * stride <= lds.size() - first &&
       isInOneRange(wave, instruction, lanes, kBytes, /*isStore=*/false))

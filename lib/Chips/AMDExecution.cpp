@@ -14,17 +14,10 @@ static constexpr AMDExecution cdna(std::string_view chip, bool hasFnuzFloats,
           false,   false, hasFnuzFloats};
 }
 
-/// Its LDS has 160 KiB.
-static constexpr AMDExecution gfx950() {
-  AMDExecution row = cdna("gfx950", false, CacheControl::ScopeBits, 2);
-  row.sharedAddressBits = 18;
-  return row;
-}
-
 static constexpr AMDExecution rows[] = {
     cdna("gfx90a", false, CacheControl::Bypass, 3),
     cdna("gfx942", true, CacheControl::ScopeBits, 2),
-    gfx950(),
+    cdna("gfx950", false, CacheControl::ScopeBits, 2),
     {"gfx1100", 32, 8, false, false, WaitCounters::SeparateStores,
      CacheControl::Bypass, true, 4, true, true, false},
     {"gfx1201", 32, 8, false, true, WaitCounters::PerKind,

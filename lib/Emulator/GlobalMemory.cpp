@@ -2,6 +2,8 @@
 //===- GlobalMemory.cpp - Vector loads and stores -------------------------===//
 #include "Access.h"
 #include "LaneWords.h"
+#include "iris/Chips/ChipTable.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir::iris::emulator;
 using llvm::Error;
@@ -142,15 +144,16 @@ static void loadToSharedOneByOne(Wave &wave, const Instruction &instruction,
   });
 }
 
-/// From memory to LDS, at M0 and the offset, lane after lane.
+/// From memory to LDS, at M0 and the offset, lane after lane. `detail2`: the
+/// bits of M0 that count.
 template <unsigned kBytes>
 static IRIS_INLINE void loadToShared(Wave &wave,
                                      const Instruction &instruction) {
   LaneAddresses lanes;
   computeAddressesHere(wave, instruction, lanes);
   std::vector<uint8_t> &lds = wave.group.lds;
-  uint32_t mask = (1u << wave.execution.sharedAddressBits) - 1;
-  uint64_t first = (wave.scalars[kM0] & mask) + uint64_t(instruction.offset);
+  uint64_t first =
+      (wave.scalars[kM0] & instruction.detail2) + uint64_t(instruction.offset);
   constexpr uint64_t stride = std::max(kBytes, 4u);
   if (first < lds.size() && kLanes * stride <= lds.size() - first &&
       isInOneRange(wave, instruction, lanes, kBytes, /*isStore=*/false))
@@ -226,6 +229,14 @@ static llvm::ArrayRef<Width> getStores() {
   return stores;
 }
 
+/// Of M0, as many bits count as addresses of LDS have.
+static void loadsToShared(InstructionBuilder &builder, const Width &width) {
+  const irischips::ChipInfo *chip = irischips::findChip(builder.execution.chip);
+  builder.instruction.run = width.runToShared;
+  builder.instruction.detail2 =
+      uint32_t(llvm::PowerOf2Ceil(chip->maxSharedBytes) - 1);
+}
+
 static void addSpace(InstructionTable &table, StringRef prefix, Space space) {
   // Operands: flat accesses have no base, buffers a descriptor and an offset.
   unsigned extra = space == Space::Flat ? 0 : space == Space::Buffer ? 2 : 1;
@@ -240,7 +251,7 @@ static void addSpace(InstructionTable &table, StringRef prefix, Space space) {
       int base = extra ? 2 : -1;
       if (space == Space::Buffer && builder.parsed.has("lds")) {
         // The data have no register.
-        instruction.run = width.runToShared;
+        loadsToShared(builder, width);
         if (Error error = builder.expectOperands(3))
           return error;
         return buildAccess(builder, space, -1, 0, 0, -1, 0, 1);
@@ -266,7 +277,7 @@ static void addLoadsToShared(InstructionTable &table) {
   for (const Width &width : getLoads())
     table.add(("global_load_lds_" + width.old).str(),
               [=](InstructionBuilder &builder) -> Error {
-                builder.instruction.run = width.runToShared;
+                loadsToShared(builder, width);
                 if (width.bytes < 4)
                   return builder.error("the emulator only knows whole words");
                 if (Error error = builder.expectOperands(2))

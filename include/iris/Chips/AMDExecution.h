@@ -63,9 +63,6 @@ struct AMDExecution {
   /// Of WMMA: whether the halves of a wave have different values of k, and
   /// consecutive rows of the result; or the same ones, and alternate rows.
   bool splitsMatrixDepth = false;
-  /// The lower bits of M0 that say where loads to LDS store: enough for all of
-  /// LDS.
-  unsigned sharedAddressBits = 16;
 };
 
 /// The row of a chip, or null.

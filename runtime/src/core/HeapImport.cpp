@@ -318,6 +318,13 @@ Expected<uint64_t> SymmetricHeap::import(uint64_t address, uint64_t bytes,
   return base() + import.offset;
 }
 
+static Status notImported(uint64_t address) {
+  return makeStatus(StatusCode::invalidArgument,
+                    "0x%llx is not what World::import returned, or was "
+                    "released",
+                    static_cast<unsigned long long>(address));
+}
+
 Status SymmetricHeap::checkImported(uint64_t address) const {
   std::lock_guard<std::mutex> lock(mutex_);
   const uint64_t offset = address - base();
@@ -325,10 +332,7 @@ Status SymmetricHeap::checkImported(uint64_t address) const {
       address < base() ? nullptr : imports_.findOffset(offset, 1);
   if (import && import->offset == offset)
     return Status::success();
-  return makeStatus(StatusCode::invalidArgument,
-                    "0x%llx is not what World::import returned, or was "
-                    "released",
-                    static_cast<unsigned long long>(address));
+  return notImported(address);
 }
 
 Status SymmetricHeap::releaseImport(uint64_t address) {
@@ -340,10 +344,7 @@ Status SymmetricHeap::releaseImport(uint64_t address) {
     if (address >= base())
       removed = imports_.remove(address - base());
     if (!removed)
-      return makeStatus(StatusCode::invalidArgument,
-                        "0x%llx is not what World::import returned, or was "
-                        "released",
-                        static_cast<unsigned long long>(address));
+      return notImported(address);
     mappings = std::move(importMappings_[removed->mappedOffset]);
     importMappings_.erase(removed->mappedOffset);
     hasImports_.store(!imports_.isEmpty(), std::memory_order_release);

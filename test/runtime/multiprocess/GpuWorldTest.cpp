@@ -61,8 +61,7 @@ protected:
   }
 
   std::vector<RankEnd> run(const RankBody &body) {
-    return GetParam().threads ? runThreads(GetParam().numRanks, body)
-                              : runProcesses(GetParam().numRanks, body);
+    return runRanks(GetParam().numRanks, GetParam().threads, body);
   }
 
   Expected<std::unique_ptr<World>> createWorld(const LaunchInfo &launch) {

@@ -30,9 +30,7 @@ void PrintTo(const Shape &shape, std::ostream *stream) {
 class Imports : public testing::TestWithParam<Shape> {
 protected:
   std::string run(const RankBody &body) {
-    return failures(GetParam().threads
-                        ? runThreads(GetParam().numRanks, body)
-                        : runProcesses(GetParam().numRanks, body));
+    return failures(runRanks(GetParam().numRanks, GetParam().threads, body));
   }
   static WorldOptions options(const LaunchInfo &launch) {
     WorldOptions result;

@@ -44,9 +44,7 @@ std::string nameOf(const testing::TestParamInfo<Shape> &info) {
 class Worlds : public testing::TestWithParam<Shape> {
 protected:
   std::string run(const RankBody &body) {
-    return failures(GetParam().threads
-                        ? runThreads(GetParam().numRanks, body)
-                        : runProcesses(GetParam().numRanks, body));
+    return failures(runRanks(GetParam().numRanks, GetParam().threads, body));
   }
   WorldOptions options(const LaunchInfo &launch) const {
     WorldOptions result;

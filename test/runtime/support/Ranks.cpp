@@ -134,6 +134,11 @@ std::vector<RankEnd> iris::rt::test::runThreads(uint32_t numRanks,
   return ends;
 }
 
+std::vector<RankEnd> iris::rt::test::runRanks(uint32_t numRanks, bool threads,
+                                              const RankBody &body) {
+  return threads ? runThreads(numRanks, body) : runProcesses(numRanks, body);
+}
+
 std::string iris::rt::test::failures(const std::vector<RankEnd> &ends) {
   std::string text;
   for (size_t rank = 0; rank < ends.size(); ++rank) {

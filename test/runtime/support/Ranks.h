@@ -38,6 +38,10 @@ std::vector<RankEnd> runProcesses(uint32_t numRanks, const RankBody &body,
 /// Runs `body` on every rank as a thread of this process.
 std::vector<RankEnd> runThreads(uint32_t numRanks, const RankBody &body);
 
+/// Runs `body` on every rank in one of these ways.
+std::vector<RankEnd> runRanks(uint32_t numRanks, bool threads,
+                              const RankBody &body);
+
 /// "" if every rank returned "" and exited normally, else a list of the
 /// failures.
 std::string failures(const std::vector<RankEnd> &ends);

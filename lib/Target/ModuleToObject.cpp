@@ -163,7 +163,7 @@ static StringRef getAdditionalFeatures(ArrayRef<Operation *> modules) {
   return isNewer ? ",+ptx84" : "";
 }
 
-/// Without it, instruction selection makes no dot products of sums.
+/// Without `dot7-insts`, instruction selection makes no dot products of sums.
 static StringRef getGuardedFeatures(TargetKind kind, const GuardSet &guards) {
   bool isGuarded =
       kind == TargetKind::AMDGPU && guards.contains(Guard::ByteDots);

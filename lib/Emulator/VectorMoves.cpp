@@ -16,12 +16,12 @@ static void addRegisterMoves(InstructionTable &table) {
                                  [](uint32_t a, uint32_t b, uint8_t selects) {
                                    return selects ? b : a;
                                  }));
-  table.add("v_cndmask_b16", lanes<U16(U16, U16, Mask)>(
+  table.add("v_cndmask_b16", lanes<U16(B16, B16, Mask)>(
                                  [](int32_t a, int32_t b, uint8_t selects) {
                                    return selects ? b : a;
                                  }));
   // The bits of the operands, of which op_sel selects halves.
-  table.add("v_pack_b32_f16", lanes<U32(U16, U16)>([](int32_t a, int32_t b) {
+  table.add("v_pack_b32_f16", lanes<U32(B16, B16)>([](int32_t a, int32_t b) {
               return uint32_t(a) | uint32_t(b) << 16;
             }));
   table.add("v_nop", [](InstructionBuilder &builder) {

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Single instructions, compared with exact arithmetic.
 
-    opcodes.py LIBRARY [--chip CHIP] [--cases N] [--only TEXT] [--plain-vectors]
+    opcodes.py LIBRARY [--chip CHIP] [--cases N] [--only TEXT] [--constants]
+        [--plain-vectors]
 
 LIBRARY is IrisEmulatorBridge.so. Each instruction of the tables below gets
-special and random values. NaN is equal to NaN. --plain-vectors: what hosts
-without AVX2 execute.
+special and random values. NaN is equal to NaN. --constants: each source in turn
+is an inline constant (constants.py). --plain-vectors: what hosts without AVX2
+execute.
 """
 import argparse
 import ctypes
@@ -16,6 +18,7 @@ import types
 import bridge
 import code_object
 import exact
+from constants import with_constants
 from generations import choose, wave_size
 from later_tables import GROUPS
 
@@ -219,6 +222,7 @@ def main():
     parser.add_argument("--cases", type=int, default=256)
     parser.add_argument("--only", default="")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--constants", action="store_true")
     parser.add_argument("--plain-vectors", action="store_true")
     options = parser.parse_args()
     library = bridge.load_library(options.library)
@@ -229,6 +233,8 @@ def main():
     checks = {"vector": check_vectors, "scalar": check_scalars}
     failures, total = [], 0
     for kind, rows in GROUPS:
+        if options.constants:
+            rows = with_constants(kind, rows)
         rows = [row for row in choose(rows, options.chip)
                 if options.only in row[0]]
         if not rows:

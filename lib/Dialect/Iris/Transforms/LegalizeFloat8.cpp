@@ -153,6 +153,9 @@ struct LegalizeFloat8Pass
                                                          target);
     ConversionConfig config;
     config.allowPatternRollback = false;
+    // MLIR's fold of arith.truncf keeps infinities, which the kernel language
+    // makes the largest number.
+    config.foldingMode = DialectConversionFoldingMode::Never;
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns), config)))
       signalPassFailure();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "iris/Target/ModuleToObject.h"
 
+#include "ArithmeticFences.h"
 #include "BackendGuard.h"
 #include "Bf16Extensions.h"
 #include "ConstantOrs.h"
@@ -25,6 +26,7 @@
 #include "ShortIntegers.h"
 #include "ShortShifts.h"
 #include "SpillSearch.h"
+#include "UnsignedConversions.h"
 #include "WaitsInLoops.h"
 #include "WideDivisions.h"
 #include "iris/Target/Metadata.h"
@@ -358,19 +360,25 @@ LogicalResult ModuleToObject::optimize() {
     llvm::PassBuilder builder(machine.get(), tuning);
     functions.registerPass(
         [&] { return llvm::TargetLibraryAnalysis(getLibraryInfo(target)); });
-    if (options.guards.contains(Guard::NestedMinMax)) {
+    if (options.guards.contains(Guard::NestedMinMax))
       builder.registerPipelineStartEPCallback(
           [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
             passes.addPass(
                 llvm::createModuleToFunctionPassAdaptor(NestedMinMaxPass()));
           });
-      builder.registerOptimizerLastEPCallback(
-          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
-             llvm::ThinOrFullLTOPhase) {
+    if (options.guards.contains(Guard::UnsignedConversions))
+      builder.registerPipelineStartEPCallback(
+          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
             passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                RemoveArithmeticFencesPass()));
+                UnsignedConversionsPass()));
           });
-    }
+    // In front of the passes that look for patterns across fences.
+    builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes,
+                                               llvm::OptimizationLevel,
+                                               llvm::ThinOrFullLTOPhase) {
+      passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+          RemoveArithmeticFencesPass()));
+    });
     if (target.kind != TargetKind::Host &&
         options.guards.contains(Guard::Bf16Extensions))
       builder.registerPipelineStartEPCallback(

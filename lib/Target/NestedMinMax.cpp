@@ -5,7 +5,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
 
 using namespace llvm::PatternMatch;
@@ -144,19 +143,4 @@ mlir::iris::NestedMinMaxPass::run(llvm::Function &function,
   for (const MinMax &minMax : found)
     hideValue(minMax);
   return mlir::iris::preserveControlFlow(!found.empty());
-}
-
-llvm::PreservedAnalyses
-mlir::iris::RemoveArithmeticFencesPass::run(llvm::Function &function,
-                                            llvm::FunctionAnalysisManager &) {
-  bool hasChanged = false;
-  for (llvm::Instruction &op :
-       llvm::make_early_inc_range(llvm::instructions(function)))
-    if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&op);
-        call && call->getIntrinsicID() == llvm::Intrinsic::arithmetic_fence) {
-      call->replaceAllUsesWith(call->getArgOperand(0));
-      call->eraseFromParent();
-      hasChanged = true;
-    }
-  return mlir::iris::preserveControlFlow(hasChanged);
 }

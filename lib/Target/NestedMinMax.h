@@ -21,15 +21,6 @@ struct NestedMinMaxPass : llvm::PassInfoMixin<NestedMinMaxPass> {
   static bool isRequired() { return true; }
 };
 
-/// Removes the fences behind LLVM's optimisations: code generation for AMD GPUs
-/// does not know in which registers they are.
-struct RemoveArithmeticFencesPass
-    : llvm::PassInfoMixin<RemoveArithmeticFencesPass> {
-  llvm::PreservedAnalyses run(llvm::Function &function,
-                              llvm::FunctionAnalysisManager &);
-  static bool isRequired() { return true; }
-};
-
 } // namespace mlir::iris
 
 #endif // IRIS_TARGET_NESTEDMINMAX_H

@@ -151,6 +151,27 @@ static void findClampedZeros(Instruction &op, Operands &found) {
   }
 }
 
+/// Whether a selection reads the value, or it as bits of another type.
+static bool isSelected(const llvm::Value &value) {
+  return llvm::any_of(value.users(), [](const llvm::User *user) {
+    return llvm::isa<llvm::SelectInst>(user) ||
+           (llvm::isa<llvm::BitCastInst>(user) && isSelected(*user));
+  });
+}
+
+/// Masks of the signs of two words, which are selected as one value of 64 bits.
+static void findSignMasks(Instruction &op, Operands &found) {
+  using namespace llvm::PatternMatch;
+  auto *type = llvm::dyn_cast<llvm::FixedVectorType>(op.getType());
+  if (!op.isBitwiseLogicOp() || !type || type->getNumElements() != 2 ||
+      !type->getElementType()->isIntegerTy(kWideBits / 2))
+    return;
+  const llvm::APInt *mask;
+  if (match(op.getOperand(1), m_APInt(mask)) &&
+      (mask->isSignMask() || mask->isMaxSignedValue()) && isSelected(op))
+    found[&op].push_back(1);
+}
+
 /// Arms of selections that are the constant of their comparison.
 static void findSelectedConstants(Instruction &op, Operands &found) {
   using namespace llvm::PatternMatch;
@@ -313,6 +334,9 @@ static llvm::Value *hide(llvm::IRBuilder<> &b, llvm::Value *value) {
                         b, type, number->getValueAPF().bitcastToAPInt())
                   : value;
   }
+  const llvm::APInt *constant;
+  if (match(value, llvm::PatternMatch::m_APInt(constant)))
+    return mlir::iris::hideConstant(b, type, *constant);
   // Not an or, which keeps the ones of a constant, and of which instruction
   // selection takes bytes from either operand.
   llvm::APInt zero(type->getScalarSizeInBits(), 0);
@@ -328,6 +352,8 @@ mlir::iris::HiddenOperandsPass::run(llvm::Function &function,
       findDivisions(op, found);
     if (guards.contains(Guard::SignBytes))
       findSignBytes(op, found);
+    if (guards.contains(Guard::SignMasks))
+      findSignMasks(op, found);
     if (guards.contains(Guard::SelectedConstants))
       findSelectedConstants(op, found);
     if (guards.contains(Guard::ClampedZeros))

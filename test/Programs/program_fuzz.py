@@ -18,6 +18,8 @@ ranks name a program. Of each that fails it prints why:
   reference    the interpreter reports an error, such as undefined behaviour: the
                generator's fault, or the interpreter's
   compile      the compiler refuses the program, or ends
+  lacking      the compiler refuses it because the chip has no instruction for a type,
+               such as matmuls of f32 on gfx11: no failure
   device       a rank of the device fails
 
 `print` separates several programs by `// -----`. `coverage` prints how often programs
@@ -61,13 +63,21 @@ def draw(seed, number, ranks):
 
 def kind_of(text):
     """What went wrong, by the messages of iris-run."""
+    if "the emulator does not know" in text:
+        return "device"
     if "differs from the reference" in text:
         return "difference"
+    if re.search(r"error: '\S+' op multiplies '\w+' by '\w+' on \w+; expected", text):
+        return "lacking"
     if "iris-compile" in text:
         return "compile"
     if "note: in rank" in text or "waits forever" in text:
         return "reference"
     return "device"
+
+
+def is_failure(kind):
+    return kind not in (None, "lacking")
 
 
 def flags_of(text):
@@ -142,7 +152,7 @@ def run(options):
             records.append(record)
             if options.log:
                 append(options.log, record)
-            if record["kind"]:
+            if is_failure(record["kind"]):
                 print("{kind}: seed {seed}, number {number}, {ranks} ranks\n"
                       "{message}".format(**record), flush=True)
     return summarize(records)
@@ -155,21 +165,24 @@ def summarize(records):
         groups[record["device"]][key_of(record)] = record
     for device, group in sorted(groups.items()):
         kinds = collections.Counter(r["kind"] for r in group.values())
-        lines, kernels, calls = (sum(r.get(name, 0) for r in group.values())
-                                 for name in ("lines", "kernels", "calls"))
+        lines, kernels, calls = (
+            sum(r.get(name, 0) for r in group.values() if r["kind"] != "lacking")
+            for name in ("lines", "kernels", "calls"))
         print("%s: %d programs, %d lines, %d random kernels, %d library calls; %s" % (
             device, len(group), lines, kernels, calls,
             ", ".join(f"{kinds[kind]} {name}" for kind, name in (
                 (None, "equal"), ("difference", "different"),
                 ("reference", "errors of the reference"),
-                ("compile", "not compiled"), ("device", "failures of the device")))))
-    return not records or any(r["kind"] for r in records)
+                ("compile", "not compiled"), ("lacking", "of types that the chip lacks"),
+                ("device", "failures of the device")))))
+    return (all(r["kind"] == "lacking" for r in records)
+            or any(is_failure(r["kind"]) for r in records))
 
 
 def reduce_program(options):
     text, made = draw(options.seed, options.number, options.ranks)
     kind, message = run_text(text, options.ranks, options.device)
-    if not kind:
+    if not is_failure(kind):
         print("the program does not fail; nothing to reduce")
         return 1
     print(f"{kind}: {message}")

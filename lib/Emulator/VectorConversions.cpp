@@ -71,6 +71,13 @@ static void addIntegerConversions(InstructionTable &table) {
   table.add("v_cvt_i16_f16", lanes<I16(F16)>([](float a) {
               return int32_t(saturate<int16_t>(a));
             }));
+  table.add("v_cvt_pk_u16_f32", lanes<U32(F32, F32)>([](float a, float b) {
+              return pack(saturate<uint16_t>(a), saturate<uint16_t>(b));
+            }));
+  table.add("v_cvt_pk_i16_f32", lanes<U32(F32, F32)>([](float a, float b) {
+              return pack(uint16_t(saturate<int16_t>(a)),
+                          uint16_t(saturate<int16_t>(b)));
+            }));
   table.add("v_cvt_f32_ubyte0",
             lanes<F32(U32)>([](uint32_t a) { return float(a & 0xFF); }));
   table.add("v_cvt_f32_ubyte1",

@@ -241,6 +241,9 @@ def packed():
     for kind in ("f16", "bf16"):
         both(f"v_cvt_pk_{kind}_f32", (32, 32), kind,
              lambda n, a, b, k=kind: encode(decode((a, b)[n], "f32"), k))
+    for kind, limits in (("i16", (-1 << 15, (1 << 15) - 1)), ("u16", (0, 0xFFFF))):
+        both(f"v_cvt_pk_{kind}_f32", (32, 32), "",
+             lambda n, a, b, f=to_integer("f32", *limits): f((a, b)[n]) & 0xFFFF)
     for larger, word in ((False, "minimum"), (True, "maximum")):
         for count in (2, 3):
             both(f"v_pk_{word}{'3' if count == 3 else ''}_f16", (32,) * count,

@@ -246,15 +246,6 @@ void Execution::write(Program &program, const Event &event, Flag &flag,
 // Plain accesses
 //===----------------------------------------------------------------------===//
 
-/// Whether windows have a common element.
-static bool overlap(const Event &a, const Event &b) {
-  for (auto [first, size, otherFirst, otherSize] :
-       llvm::zip(a.offsets, a.shape, b.offsets, b.shape))
-    if (first + size <= otherFirst || otherFirst + otherSize <= first)
-      return false;
-  return true;
-}
-
 void Execution::executeAccess(Program &program, const Event &event) {
   const Thread &thread = threads[program.thread];
   std::vector<PlainAccess> &others =
@@ -263,7 +254,7 @@ void Execution::executeAccess(Program &program, const Event &event) {
     const Program &otherProgram = *other.access.program;
     if (otherProgram.rank == program.rank ||
         other.access.event().writes == event.writes ||
-        !overlap(other.access.event(), event) ||
+        !other.access.event().overlaps(event) ||
         thread.past.clock.covers(other.thread, other.step))
       continue;
     Conflict conflict;
@@ -291,7 +282,7 @@ void Execution::overwrite(const Event &event) {
     Event element = event;
     element.offsets = offsets;
     element.shape.assign(offsets.size(), offsets.size() == 1 ? flag.bytes : 1);
-    if (!overlap(event, element))
+    if (!event.overlaps(element))
       continue;
     // The value is kept if it is of the flag and nothing else.
     bool isSame = event.isElement && event.offsets == offsets &&

@@ -2,6 +2,8 @@
 //===- Trace.cpp - The accesses of one program ----------------------------===//
 #include "Trace.h"
 
+#include "Memory.h"
+
 #include "iris/Dialect/Iris/IR/IrisChecks.h"
 #include "iris/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,8 +38,8 @@ namespace {
 class KernelWalker : public Walker {
 public:
   KernelWalker(Values &values, Budget &budget, SymbolTableCollection &symbols,
-               Trace &trace)
-      : Walker(values, budget, symbols), trace(trace) {}
+               Trace &trace, Memory *memory)
+      : Walker(values, budget, symbols), trace(trace), memory(memory) {}
 
 protected:
   bool visit(Operation *op) override;
@@ -46,6 +48,7 @@ protected:
 private:
   enum class Target { Ok, Unknown, Private };
 
+  void addEvent(Event event);
   /// The copy of `buffer` that is accessed; `rank` may be null.
   Target findCopy(Operation *op, Value buffer, Value rank, Buffer &copy);
   std::optional<SmallVector<int64_t, 2>>
@@ -60,14 +63,40 @@ private:
   bool addFlag(Operation *op, Event::Kind kind, Value buffer,
                ValueRange offsets, Value rank, Value value, MemSemantic sem,
                Scope scope, Value compare = {});
+  bool addScatter(tile::ScatterOp scatter);
+  bool addLoad(memref::LoadOp load);
   bool addBarrier(BarrierOp barrier);
   bool addUnknown(Operation *op);
   bool runMatmul(tile::MatmulOp matmul);
   bool runPolling(AtomicCASOp cas);
 
   Trace &trace;
+  Memory *memory;
 };
 } // namespace
+
+bool Event::overlaps(const Event &other) const {
+  for (auto [first, size, otherFirst, otherSize] :
+       llvm::zip(offsets, shape, other.offsets, other.shape))
+    if (first + size <= otherFirst || otherFirst + otherSize <= first)
+      return false;
+  return true;
+}
+
+std::optional<Bytes> Event::getBytes() const {
+  if (offsets.size() != 1)
+    return std::nullopt;
+  int64_t from = offsets.front();
+  if (!shape.empty())
+    return Bytes{from, from + shape.front()};
+  return Bytes{from, from + tile::getElementBytes(type)};
+}
+
+void KernelWalker::addEvent(Event event) {
+  if (memory)
+    memory->apply(event);
+  trace.events.push_back(std::move(event));
+}
 
 KernelWalker::Target KernelWalker::findCopy(Operation *op, Value buffer,
                                             Value rank, Buffer &copy) {
@@ -78,6 +107,7 @@ KernelWalker::Target KernelWalker::findCopy(Operation *op, Value buffer,
     return Target::Unknown;
   if (rank) {
     std::optional<int64_t> number = values.getNumber(rank);
+    copy.rank.reset();
     if (!number)
       return Target::Unknown;
     copy.rank = *number;
@@ -93,7 +123,7 @@ KernelWalker::Target KernelWalker::findCopy(Operation *op, Value buffer,
 void KernelWalker::addOverwrite(Operation *op, Buffer buffer) {
   Event event{Event::Kind::Overwrite, op, buffer};
   event.writes = true;
-  trace.events.push_back(std::move(event));
+  addEvent(std::move(event));
 }
 
 /// Takes elements outside of the buffer out of a window; false if none is left.
@@ -155,7 +185,7 @@ bool KernelWalker::addWindow(Operation *op, Value buffer, ValueRange offsets,
   event.writes = writes;
   if (stored)
     event.value = values.get(stored);
-  trace.events.push_back(std::move(event));
+  addEvent(std::move(event));
   return true;
 }
 
@@ -193,7 +223,67 @@ bool KernelWalker::addFlag(Operation *op, Event::Kind kind, Value buffer,
   event.writes = kind != Event::Kind::Wait;
   event.sem = sem;
   event.scope = scope;
-  trace.events.push_back(std::move(event));
+  addEvent(std::move(event));
+  return true;
+}
+
+/// Stores of single elements, as far as their coordinates are known.
+bool KernelWalker::addScatter(tile::ScatterOp scatter) {
+  Event element{Event::Kind::Access, scatter};
+  Target target =
+      findCopy(scatter, scatter.getDestination(), {}, element.buffer);
+  if (target == Target::Private)
+    return true;
+  auto type = cast<MemRefType>(scatter.getDestination().getType());
+  if (target == Target::Unknown || !element.buffer.isExact ||
+      type.getRank() != 1)
+    return addUnknown(scatter);
+  DenseIntElementsAttr indices = values.getTile(scatter.getIndices().front());
+  DenseIntElementsAttr mask;
+  if (scatter.getMask())
+    mask = values.getTile(scatter.getMask());
+  if (!indices || (scatter.getMask() && !mask))
+    return addUnknown(scatter);
+  DenseIntElementsAttr stored = values.getTile(scatter.getValue());
+  int64_t unit = getUnit(type);
+  int64_t origin =
+      element.buffer.origin.empty() ? 0 : element.buffer.origin.front();
+  element.isElement = element.writes = true;
+  std::vector<Event> elements;
+  llvm::SmallDenseSet<int64_t> known;
+  for (int64_t i = 0, e = indices.getNumElements(); i < e; ++i) {
+    if (mask && !mask.getValues<bool>()[i])
+      continue;
+    int64_t index = indices.getValues<APInt>()[i].getSExtValue();
+    // Which one of two stores is the last is not specified.
+    if (std::abs(index) > kMostIndex || !known.insert(index).second)
+      return addUnknown(scatter);
+    Event event = element;
+    event.offsets = {origin + index * unit};
+    event.shape = {unit};
+    if (stored)
+      event.value.number = IntegerAttr::get(stored.getElementType(),
+                                            stored.getValues<APInt>()[i]);
+    if (clip(event, type))
+      elements.push_back(std::move(event));
+  }
+  for (Event &event : elements)
+    addEvent(std::move(event));
+  return true;
+}
+
+/// A load of one element, whose value is known if only this rank's programs
+/// store to it.
+bool KernelWalker::addLoad(memref::LoadOp load) {
+  size_t before = trace.events.size();
+  addWindow(load, load.getMemRef(), load.getIndices(), {}, {}, false);
+  if (!memory || trace.events.size() == before ||
+      !load.getType().isIntOrIndex())
+    return true;
+  Event &read = trace.events.back();
+  read.value = memory->load(read, load.getType());
+  if (read.value.isKnown())
+    values.set(load.getResult(), read.value);
   return true;
 }
 
@@ -205,7 +295,17 @@ bool KernelWalker::addBarrier(BarrierOp barrier) {
   const Position &position = values.getPosition();
   if (!position.group.empty() && !barrier.getGroup())
     return stop(barrier, "its group is not the launch's");
-  trace.events.push_back(std::move(event));
+  // It stores epochs to the states of all ranks.
+  event.writes = true;
+  event.buffer.rank.reset();
+  const Buffer &state = event.buffer;
+  if (!state.sizes.empty() && state.sizes.front()) {
+    auto type = cast<MemRefType>(barrier.getState().getType());
+    event.offsets.assign(state.origin.begin(), state.origin.end());
+    event.offsets.resize(1, 0);
+    event.shape = {*state.sizes.front() * getUnit(type)};
+  }
+  addEvent(std::move(event));
   return true;
 }
 
@@ -327,7 +427,8 @@ bool KernelWalker::skip(Operation *op) {
 /// Whether an access is volatile; it may be one that a program polls.
 static bool isVolatile(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<tile::LoadOp, tile::StoreOp, LoadOp, StoreOp, GetOp, PutOp, CopyOp>(
+      .Case<tile::LoadOp, tile::StoreOp, tile::ScatterOp, LoadOp, StoreOp,
+            GetOp, PutOp, CopyOp>(
           [](auto access) { return access.getIsVolatile(); })
       .Default([](Operation *) { return false; });
 }
@@ -382,10 +483,8 @@ bool KernelWalker::visit(Operation *op) {
                            copy.getDestinationOffsets(), copy.getToRank(),
                            copy.getShape(), bool(copy.getMask()));
       })
-      .Case([&](memref::LoadOp load) {
-        return addWindow(load, load.getMemRef(), load.getIndices(), {}, {},
-                         false);
-      })
+      .Case([&](memref::LoadOp load) { return addLoad(load); })
+      .Case([&](tile::ScatterOp scatter) { return addScatter(scatter); })
       .Case([&](memref::StoreOp store) {
         return addWindow(store, store.getMemRef(), store.getIndices(), {}, {},
                          true, store.getValue());
@@ -417,7 +516,7 @@ bool KernelWalker::visit(Operation *op) {
         Event event{Kind::Fence, fence};
         event.sem = fence.getSem();
         event.scope = fence.getScope();
-        trace.events.push_back(std::move(event));
+        addEvent(std::move(event));
         return true;
       })
       .Case([&](tile::MatmulOp matmul) { return runMatmul(matmul); })
@@ -440,7 +539,7 @@ bool KernelWalker::visit(Operation *op) {
 Trace mlir::iris::sync::traceKernel(
     gpu::GPUFuncOp kernel, const Position &position,
     ArrayRef<std::pair<Scalar, Buffer>> arguments, Budget &budget,
-    SymbolTableCollection &symbols) {
+    SymbolTableCollection &symbols, Memory *memory) {
   Trace trace;
   trace.position = position;
   Values values(trace.position);
@@ -450,7 +549,7 @@ Trace mlir::iris::sync::traceKernel(
     if (known.second.root != Buffer::kUnknown)
       values.set(argument, known.second);
   }
-  KernelWalker walker(values, budget, symbols, trace);
+  KernelWalker walker(values, budget, symbols, trace, memory);
   if (!kernel.getBody().hasOneBlock()) {
     trace.limit = kernel;
     trace.reason = "it has several blocks";

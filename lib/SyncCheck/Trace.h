@@ -2,10 +2,12 @@
 //===- Trace.h - The accesses of one program --------------------*- C++ -*-===//
 //
 // What a program does that other programs can see, in order. It does not depend
-// on what others do: where it would, the trace ends.
+// on what others do: where it would, the trace ends. Of memory, only what the
+// programs of its own rank have left there is known.
 #ifndef IRIS_LIB_SYNCCHECK_TRACE_H
 #define IRIS_LIB_SYNCCHECK_TRACE_H
 
+#include "Contents.h"
 #include "Walker.h"
 
 #include "iris/Dialect/Iris/IR/Iris.h"
@@ -29,7 +31,7 @@ struct Event {
 
   Kind kind;
   Operation *op;
-  /// The buffer, on rank `buffer.rank`.
+  /// The buffer, on rank `buffer.rank`; of a barrier, its state on all ranks.
   Buffer buffer = {};
   /// The first element, and the extents of a window: in coordinates of the
   /// allocation, in bytes if that has one dimension.
@@ -39,7 +41,8 @@ struct Event {
   bool writes = false;
   /// Of a flag.
   Type type = {};
-  /// What is stored to the element, added to it, or waited for.
+  /// What is stored to the element, added to it, or waited for. Of a plain
+  /// read, what the program has seen, if it goes on with that.
   Scalar value = {};
   /// Of iris.atomic_cas: what the element has to be.
   Scalar compare = {};
@@ -65,6 +68,11 @@ struct Event {
     return buffer.root == other.buffer.root &&
            buffer.rank == other.buffer.rank && offsets == other.offsets;
   }
+  /// Whether windows of the same buffer have a common element.
+  bool overlaps(const Event &other) const;
+  /// What is accessed in a buffer of one dimension; nothing in another one, or
+  /// if it is not known.
+  std::optional<Bytes> getBytes() const;
 };
 
 /// The events of a program.
@@ -79,10 +87,14 @@ struct Trace {
   Operation *outside = nullptr;
 };
 
-/// Follows one program of `kernel`. `arguments` are the kernel's.
+class Memory;
+
+/// Follows one program of `kernel`. `arguments` are the kernel's. `memory` is
+/// what its rank's programs have left in memory, and takes in what this one
+/// stores; null: it is not known.
 Trace traceKernel(gpu::GPUFuncOp kernel, const Position &position,
                   ArrayRef<std::pair<Scalar, Buffer>> arguments, Budget &budget,
-                  SymbolTableCollection &symbols);
+                  SymbolTableCollection &symbols, Memory *memory);
 
 } // namespace mlir::iris::sync
 

@@ -67,8 +67,7 @@ std::optional<int64_t> Values::getIndex(OpFoldResult value) const {
   auto dynamic = dyn_cast<Value>(value);
   std::optional<int64_t> index =
       dynamic ? getNumber(dynamic) : getConstantIntValue(value);
-  constexpr int64_t most = int64_t(1) << 48;
-  if (index && (*index < -most || *index > most))
+  if (index && (*index < -kMostIndex || *index > kMostIndex))
     return std::nullopt;
   return index;
 }

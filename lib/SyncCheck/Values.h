@@ -66,6 +66,9 @@ struct Position {
 /// element, if there is one dimension.
 int64_t getUnit(MemRefType type);
 
+/// Arithmetic on coordinates and sizes beyond it may overflow.
+inline constexpr int64_t kMostIndex = int64_t(1) << 48;
+
 /// The values of one program.
 class Values {
 public:
@@ -85,6 +88,9 @@ public:
   /// A coordinate or size; also unknown if arithmetic on it may overflow.
   std::optional<int64_t> getIndex(OpFoldResult value) const;
   Buffer getBuffer(Value value) const { return buffers.lookup(value); }
+  /// The elements of a tile of integers that is computed from known scalars;
+  /// null: they are not known.
+  DenseIntElementsAttr getTile(Value tile) const;
 
   const Position &getPosition() const { return position; }
 

@@ -2,6 +2,9 @@
 //===- World.cpp - All programs of all ranks ------------------------------===//
 #include "World.h"
 
+#include "Memory.h"
+#include "SharedBuffers.h"
+
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -24,7 +27,7 @@ static void addTrace(World &world, StreamItem &item, Trace trace) {
 /// The programs of a launch on one rank.
 static void addPrograms(World &world, StreamItem &item, const HostEvent &launch,
                         unsigned rank, Budget &budget,
-                        SymbolTableCollection &symbols) {
+                        SymbolTableCollection &symbols, Memory &memory) {
   ArrayRef<int64_t> grid = *launch.grid;
   for (int64_t z = 0; z < grid[2]; ++z)
     for (int64_t y = 0; y < grid[1]; ++y)
@@ -39,13 +42,15 @@ static void addPrograms(World &world, StreamItem &item, const HostEvent &launch,
             rank, world.numRanks, launch.group, {x, y, z}, launch.grid};
         addTrace(world, item,
                  traceKernel(launch.kernel, position, launch.arguments, budget,
-                             symbols));
+                             symbols, &memory));
       }
 }
 
-World mlir::iris::sync::buildWorld(func::FuncOp main, unsigned numRanks,
-                                   uint64_t maxOps,
-                                   SymbolTableCollection &symbols) {
+/// The world of `main`. Of the contents of memory, those of the buffers in
+/// `shared` are not known.
+static World buildMain(func::FuncOp main, unsigned numRanks, uint64_t maxOps,
+                       SymbolTableCollection &symbols,
+                       const BufferSet &shared) {
   World world;
   world.numRanks = numRanks;
   world.isWhole = true;
@@ -54,6 +59,7 @@ World mlir::iris::sync::buildWorld(func::FuncOp main, unsigned numRanks,
     Position position{rank, numRanks};
     // Each rank has its own, so that none comes too short.
     Budget budget{maxOps};
+    Memory memory(rank, shared);
     HostTrace host = traceMain(main, position, budget, symbols);
     world.isUnsupported |= host.isOutside;
     if (host.limit) {
@@ -65,11 +71,26 @@ World mlir::iris::sync::buildWorld(func::FuncOp main, unsigned numRanks,
       item.members = Position{rank, numRanks, event.group}.members();
       item.buffers = event.buffers;
       if (event.kind == HostEvent::Kind::Launch)
-        addPrograms(world, item, event, rank, budget, symbols);
+        addPrograms(world, item, event, rank, budget, symbols, memory);
+      for (const Buffer &buffer : event.buffers)
+        memory.forget(buffer.root);
       world.streams[rank].push_back(std::move(item));
     }
   }
   return world;
+}
+
+World mlir::iris::sync::buildWorld(func::FuncOp main, unsigned numRanks,
+                                   uint64_t maxOps,
+                                   SymbolTableCollection &symbols) {
+  BufferSet shared;
+  while (true) {
+    World world = buildMain(main, numRanks, maxOps, symbols, shared);
+    BufferSet found = findSharedBuffers(world);
+    if (found.empty())
+      return world;
+    shared.insert(found.begin(), found.end());
+  }
 }
 
 World mlir::iris::sync::buildWorld(gpu::GPUFuncOp kernel, unsigned numRanks,
@@ -100,7 +121,8 @@ World mlir::iris::sync::buildWorld(gpu::GPUFuncOp kernel, unsigned numRanks,
     StreamItem item{HostEvent::Kind::Launch, kernel};
     item.members = position.members();
     addTrace(world, item,
-             traceKernel(kernel, position, arguments, budget, symbols));
+             traceKernel(kernel, position, arguments, budget, symbols,
+                         /*memory=*/nullptr));
     item.isPartial = true;
     world.streams[rank].push_back(std::move(item));
   }

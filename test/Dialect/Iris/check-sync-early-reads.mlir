@@ -202,7 +202,7 @@ func.func @main(%ctx: !iris.ctx) {
 
 !words = memref<?xi32, #iris.symmetric>
 
-// Not decided: where the peer stores depends on memory.
+// Not decided: where the peer stores depends on memory that peers change.
 gpu.module @kernels {
   gpu.func @k(%ctx: !iris.ctx, %data: !words, %flags: !words, %state: !words,
               %epoch: i32) kernel {
@@ -214,7 +214,7 @@ gpu.module @kernels {
     %sum = arith.addi %rank, %c1 : index
     %next = arith.remui %sum, %ranks : index
     %v = tensor.splat %epoch : tensor<64xi32>
-    %at = memref.load %flags[%c64] : !words
+    %at = memref.load %flags[%c0] : !words
     %i = arith.index_cast %at : i32 to index
     iris.store %ctx, %v, %data[%i] to %next : tensor<64xi32>, !words
     iris.signal set %ctx, %epoch, %flags[%c0] to %next : i32, !words

@@ -213,6 +213,12 @@ gpu.module @kernels {
 
 // Not decided: the flag's value depends on memory, and so does what is executed.
 gpu.module @kernels {
+  gpu.func @fill(%ctx: !iris.ctx, %data: !words) kernel {
+    %c0 = arith.constant 0 : index
+    %v = arith.constant dense<1> : tensor<64xi32>
+    tile.store %v, %data[%c0] : tensor<64xi32>, !words
+    gpu.return
+  }
   gpu.func @k(%ctx: !iris.ctx, %flags: !words, %data: !words) kernel {
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0 : i32
@@ -231,6 +237,7 @@ func.func @main(%ctx: !iris.ctx) {
   %c64 = arith.constant 64 : index
   %flags = iris.alloc(%c64) : !words
   %data = iris.alloc(%c64) : !words
+  iris.launch @kernels::@fill programs(%c1) args(%ctx, %data : !iris.ctx, !words)
   iris.launch @kernels::@k programs(%c1) args(%ctx, %flags, %data : !iris.ctx, !words, !words)
   iris.sync %ctx
   return

@@ -27,8 +27,8 @@ def IrisCheckSyncPass : Pass<"iris-check-sync", "::mlir::ModuleOp"> {
   let summary = "Warn of errors in the synchronization of ranks";
   let description = [{
     Executes the programs of small worlds (2 to 8 ranks) as far as
-    scalars, control flow and addresses are known without the contents of
-    memory, and warns of what is wrong in all of them:
+    scalars, control flow and addresses are known, and warns of what is wrong in
+    all of them:
 
     * a wait whose flag no signal satisfies;
     * a barrier that not all ranks execute;
@@ -39,9 +39,13 @@ def IrisCheckSyncPass : Pass<"iris-check-sync", "::mlir::ModuleOp"> {
     * a wait that an earlier signal of the same epoch satisfies;
     * any other store that nothing orders with a read on another rank.
 
+    Of memory, an integer is known that only programs of the same rank store, by
+    `memref.store` or `tile.scatter`, in an order that its stream gives: such as
+    an epoch that each launch counts up.
+
     Each warning is backed by an execution that the memory model allows. Where a
-    program depends on the contents of memory, or uses packets, the checks stop;
-    a remark says where. Changes nothing.
+    program depends on other contents of memory, or uses packets, the checks
+    stop; a remark says where. Changes nothing.
 
     Example, a warning:
 

@@ -20,6 +20,19 @@ void checkBarriers(const Execution &execution, Findings &findings);
 /// Scopes that leave out who writes a flag.
 void checkScopes(const Execution &execution, Findings &findings);
 
+/// A write that is still to be executed, and its program, which is null if it
+/// has not begun.
+struct PendingWrite {
+  const Event *write = nullptr;
+  const Program *program = nullptr;
+};
+
+/// What is wrong with the packets for which a program waits in vain. If
+/// `pending` is set, a store of them is only late.
+std::optional<SyncFinding> findLostPackets(const Execution &execution,
+                                           const Event &load,
+                                           PendingWrite &pending);
+
 /// The cause of a conflict, if it is the one that the function is named after.
 std::optional<SyncFinding> findRelaxedOp(const Conflict &conflict);
 std::optional<SyncFinding> findLateStore(const Conflict &conflict);

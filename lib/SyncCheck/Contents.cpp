@@ -63,3 +63,35 @@ Scalar Contents::load(Bytes bytes, Scalar initial) const {
   return it->first == bytes.from && it->second.to == bytes.to ? it->second.value
                                                               : Scalar();
 }
+
+/// Whether two scalars are equal; nothing if that is not known.
+static std::optional<bool> areEqual(Scalar a, Scalar b) {
+  if (a.isKnown() && a == b)
+    return true;
+  if (a.number && b.number && a.number.getType() == b.number.getType())
+    return false;
+  return std::nullopt;
+}
+
+std::optional<bool> Contents::have(Bytes bytes, Scalar value,
+                                   Scalar initial) const {
+  if (isForgotten)
+    initial = Scalar();
+  std::optional<bool> all = true;
+  auto add = [&](Scalar part) {
+    std::optional<bool> isEqual = areEqual(part, value);
+    if (all != false && isEqual != true)
+      all = isEqual;
+  };
+  auto it = findFirst(bytes.from);
+  int64_t at = bytes.from;
+  for (; it != cells.end() && it->first < bytes.to; ++it) {
+    if (it->first > at)
+      add(initial);
+    add(it->second.value);
+    at = it->second.to;
+  }
+  if (at < bytes.to)
+    add(initial);
+  return all;
+}

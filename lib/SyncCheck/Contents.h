@@ -15,7 +15,7 @@ struct Bytes {
 };
 
 /// What is known of the contents of a buffer of one dimension: elements that
-/// were stored as known scalars.
+/// were stored as known scalars, and flags of packets.
 class Contents {
 public:
   /// Stores a value, or one that is not known.
@@ -25,6 +25,8 @@ public:
   /// The value of an element; `initial` if nothing was stored there, and
   /// unknown if something else was.
   Scalar load(Bytes bytes, Scalar initial) const;
+  /// Whether all of `bytes` have `value`; nothing if that is not known.
+  std::optional<bool> have(Bytes bytes, Scalar value, Scalar initial) const;
 
 private:
   struct Cell {

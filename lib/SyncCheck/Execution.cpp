@@ -14,15 +14,17 @@ using namespace mlir::iris::sync;
 
 Execution::Execution(const World &world, Order order)
     : world(world), order(order), streams(world.numRanks) {
-  createFlags();
+  createContents();
 }
 
-/// Creates all flags, so that plain stores find them.
-void Execution::createFlags() {
+/// Creates all flags and packets, so that plain stores find them.
+void Execution::createContents() {
   for (const auto &stream : world.streams)
     for (const StreamItem &item : stream)
       for (const Trace &trace : item.programs)
         for (const Event &event : trace.events) {
+          if (event.isPackets())
+            packets[{event.buffer.root, *event.buffer.rank}];
           if (!event.type)
             continue;
           Flag &flag = flags[FlagKey{event.buffer.root, *event.buffer.rank,
@@ -163,6 +165,23 @@ SmallVector<const Program *> Execution::getStuck() const {
   return stuck;
 }
 
+void Execution::forEachEvent(
+    llvm::function_ref<void(const Event &, const Program *, bool)> visit)
+    const {
+  llvm::DenseSet<const Trace *> begun;
+  for (const Program &program : programs) {
+    begun.insert(program.trace);
+    for (auto [i, event] : llvm::enumerate(program.trace->events))
+      visit(event, &program, /*isPending=*/i >= program.next);
+  }
+  for (const auto &stream : world.streams)
+    for (const StreamItem &item : stream)
+      for (const Trace &trace : item.programs)
+        if (!begun.contains(&trace))
+          for (const Event &event : trace.events)
+            visit(event, /*program=*/nullptr, /*isPending=*/true);
+}
+
 //===----------------------------------------------------------------------===//
 // Order
 //===----------------------------------------------------------------------===//
@@ -230,6 +249,7 @@ void Execution::checkScopes(Program &program, const Event &event,
 
 void Execution::write(Program &program, const Event &event, Flag &flag,
                       Scalar value, bool isUpdate) {
+  forgetPackets(event);
   flag.value = value;
   if (!isUpdate) {
     flag.releases.clear();
@@ -273,8 +293,17 @@ void Execution::executeAccess(Program &program, const Event &event) {
     overwrite(event);
 }
 
-/// Forgets the values of the flags that a plain store changes.
+/// Forgets the flags of packets that another write changes.
+void Execution::forgetPackets(const Event &event) {
+  auto found = packets.find({event.buffer.root, *event.buffer.rank});
+  std::optional<Bytes> bytes = event.getBytes();
+  if (found != packets.end() && bytes)
+    found->second.store(*bytes, Scalar());
+}
+
+/// Forgets the values of the flags, and of packets, that a plain store changes.
 void Execution::overwrite(const Event &event) {
+  forgetPackets(event);
   for (auto &[key, flag] : flags) {
     auto &[root, rank, offsets] = key;
     if (root != event.buffer.root || rank != *event.buffer.rank)
@@ -293,8 +322,8 @@ void Execution::overwrite(const Event &event) {
   }
 }
 
-/// Forgets the values of all flags of a buffer: of any buffer, if it is not
-/// known, and on any rank.
+/// Forgets the values of all flags and packets of a buffer: of any buffer, if
+/// it is not known, and on any rank.
 void Execution::forgetFlags(int root, std::optional<unsigned> rank) {
   for (auto &[key, flag] : flags)
     if (root == Buffer::kUnknown ||
@@ -303,6 +332,10 @@ void Execution::forgetFlags(int root, std::optional<unsigned> rank) {
       flag.releases.clear();
       flag.writers.clear();
     }
+  for (auto &[key, contents] : packets)
+    if (root == Buffer::kUnknown ||
+        (key.first == root && (!rank || *rank == key.second)))
+      contents.forget();
 }
 
 //===----------------------------------------------------------------------===//
@@ -427,6 +460,24 @@ bool Execution::executeBarrier(Program &program, const Event &event) {
   return true;
 }
 
+void Execution::executePacketStore(const Event &event) {
+  overwrite(event);
+  packets[{event.buffer.root, *event.buffer.rank}].store(*event.getBytes(),
+                                                         event.value);
+}
+
+bool Execution::executePacketLoad(const Event &event) {
+  Scalar initial;
+  if (world.isWhole)
+    initial.number =
+        IntegerAttr::get(cast<PacketLoadOp>(event.op).getFlag().getType(), 0);
+  const Contents &contents = packets[{event.buffer.root, *event.buffer.rank}];
+  std::optional<bool> holds =
+      contents.have(*event.getBytes(), event.value, initial);
+  isUndecided |= !holds;
+  return holds.value_or(false);
+}
+
 void Execution::executeFence(Program &program, const Event &event) {
   Thread &thread = threads[program.thread];
   if (event.isAcquire())
@@ -456,6 +507,11 @@ bool Execution::execute(Program &program) {
   case Event::Kind::Fence:
     executeFence(program, event);
     return true;
+  case Event::Kind::PacketStore:
+    executePacketStore(event);
+    return true;
+  case Event::Kind::PacketLoad:
+    return executePacketLoad(event);
   }
   llvm_unreachable("unknown kind of event");
 }

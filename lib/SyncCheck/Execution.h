@@ -9,6 +9,7 @@
 #define IRIS_LIB_SYNCCHECK_EXECUTION_H
 
 #include "Clocks.h"
+#include "Contents.h"
 #include "World.h"
 
 #include <deque>
@@ -83,6 +84,11 @@ public:
   /// The programs that can never go on, although all that the world executes is
   /// known.
   SmallVector<const Program *> getStuck() const;
+  /// Visits the events of all programs, each with its program, null if that has
+  /// not begun, and whether it is still to be executed.
+  void forEachEvent(
+      llvm::function_ref<void(const Event &, const Program *, bool)> visit)
+      const;
   /// Whether the program's next event is a wait or barrier that does not hold.
   static bool isBlocked(const Program &program);
   /// Whether a write of `value` to a flag ends the wait; nothing if that is not
@@ -119,7 +125,7 @@ private:
     Past past;
   };
 
-  void createFlags();
+  void createContents();
   Flag *findFlag(const Event &event);
   bool advanceStream(unsigned rank);
   void startLaunch(unsigned rank);
@@ -130,6 +136,9 @@ private:
   void executeAccess(Program &program, const Event &event);
   void overwrite(const Event &event);
   void forgetFlags(int root, std::optional<unsigned> rank);
+  void forgetPackets(const Event &event);
+  void executePacketStore(const Event &event);
+  bool executePacketLoad(const Event &event);
   void executeSignal(Program &program, const Event &event);
   bool executeWait(Program &program, const Event &event);
   bool executeAtomic(Program &program, const Event &event);
@@ -149,6 +158,8 @@ private:
   std::map<std::pair<unsigned, int64_t>, unsigned> threadNumbers;
   std::vector<Thread> threads;
   std::map<FlagKey, Flag> flags;
+  /// Flags of packets, by buffer and rank. Packets order nothing.
+  std::map<std::pair<int, unsigned>, Contents> packets;
   std::map<std::pair<int, unsigned>, std::vector<PlainAccess>> accesses;
   /// By state and block.
   std::map<std::pair<int, int64_t>, Barriers> barriers;

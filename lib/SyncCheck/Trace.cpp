@@ -63,6 +63,8 @@ private:
   bool addFlag(Operation *op, Event::Kind kind, Value buffer,
                ValueRange offsets, Value rank, Value value, MemSemantic sem,
                Scope scope, Value compare = {});
+  bool addPackets(Operation *op, Event::Kind kind, Value buffer, Value offset,
+                  Value rank, Value flag, Type tile);
   bool addScatter(tile::ScatterOp scatter);
   bool addLoad(memref::LoadOp load);
   bool addBarrier(BarrierOp barrier);
@@ -227,6 +229,34 @@ bool KernelWalker::addFlag(Operation *op, Event::Kind kind, Value buffer,
   return true;
 }
 
+bool KernelWalker::addPackets(Operation *op, Event::Kind kind, Value buffer,
+                              Value offset, Value rank, Value flag, Type tile) {
+  Event event{kind, op};
+  if (findCopy(op, buffer, rank, event.buffer) != Target::Ok)
+    return stop(op, "its buffer or rank is not known");
+  // Whether its window is inside of the buffer, without which it does nothing.
+  if (event.buffer.sizes.empty() || !event.buffer.sizes.front())
+    return stop(op, "the size of its buffer is not known");
+  auto type = cast<MemRefType>(buffer.getType());
+  auto first = locate(event.buffer, type, offset);
+  event.value = values.get(flag);
+  if (!first || !event.value.isKnown())
+    return stop(op, "its offset or flag is not known");
+  // A word of the tile, and a flag beside it.
+  auto shaped = cast<RankedTensorType>(tile);
+  int64_t bytes = 2 * shaped.getNumElements() *
+                  tile::getElementBytes(shaped.getElementType());
+  Event window = event;
+  window.offsets = event.offsets = std::move(*first);
+  window.shape = event.shape = {bytes};
+  // A window that is not inside of the buffer is neither written nor awaited.
+  if (!clip(window, type) || window.shape != event.shape)
+    return true;
+  event.writes = kind == Event::Kind::PacketStore;
+  addEvent(std::move(event));
+  return true;
+}
+
 /// Stores of single elements, as far as their coordinates are known.
 bool KernelWalker::addScatter(tile::ScatterOp scatter) {
   Event element{Event::Kind::Access, scatter};
@@ -374,9 +404,7 @@ bool KernelWalker::runPolling(AtomicCASOp cas) {
 /// An op whose accesses are not known element by element.
 bool KernelWalker::addUnknown(Operation *op) {
   if (isSynchronizing(op))
-    return stop(op, isa<PacketLoadOp, PacketStoreOp>(op)
-                        ? "packets are not followed"
-                        : "it is executed under a condition that is not known");
+    return stop(op, "it is executed under a condition that is not known");
   if (!isa<MemoryEffectOpInterface>(op))
     return stop(op, "its effects are not known");
   for (Value written : getWrittenBuffers(op)) {
@@ -485,6 +513,15 @@ bool KernelWalker::visit(Operation *op) {
       })
       .Case([&](memref::LoadOp load) { return addLoad(load); })
       .Case([&](tile::ScatterOp scatter) { return addScatter(scatter); })
+      .Case([&](PacketStoreOp store) {
+        return addPackets(store, Kind::PacketStore, store.getBuffer(),
+                          store.getOffset(), store.getRank(), store.getFlag(),
+                          store.getValue().getType());
+      })
+      .Case([&](PacketLoadOp load) {
+        return addPackets(load, Kind::PacketLoad, load.getBuffer(),
+                          load.getOffset(), {}, load.getFlag(), load.getType());
+      })
       .Case([&](memref::StoreOp store) {
         return addWindow(store, store.getMemRef(), store.getIndices(), {}, {},
                          true, store.getValue());

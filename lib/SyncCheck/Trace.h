@@ -27,6 +27,9 @@ struct Event {
     Atomic,
     Barrier,
     Fence,
+    /// Packets of a window, and a wait for them.
+    PacketStore,
+    PacketLoad,
   };
 
   Kind kind;
@@ -41,8 +44,9 @@ struct Event {
   bool writes = false;
   /// Of a flag.
   Type type = {};
-  /// What is stored to the element, added to it, or waited for. Of a plain
-  /// read, what the program has seen, if it goes on with that.
+  /// What is stored to the element, added to it, or waited for: of packets,
+  /// their flag. Of a plain read, what the program has seen, if it goes on with
+  /// that.
   Scalar value = {};
   /// Of iris.atomic_cas: what the element has to be.
   Scalar compare = {};
@@ -51,9 +55,13 @@ struct Event {
   MemSemantic sem = MemSemantic::Relaxed;
   Scope scope = Scope::Sys;
 
+  bool isPackets() const {
+    return kind == Kind::PacketStore || kind == Kind::PacketLoad;
+  }
   /// Whether the program may have to wait here for others.
   bool mayBlock() const {
-    return kind == Kind::Wait || kind == Kind::Barrier || isPolling;
+    return kind == Kind::Wait || kind == Kind::Barrier ||
+           kind == Kind::PacketLoad || isPolling;
   }
   bool isRelease() const {
     return kind == Kind::Barrier || sem == MemSemantic::Release ||

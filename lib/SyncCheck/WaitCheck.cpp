@@ -25,10 +25,8 @@ static bool mayEnd(const Event &write, const Event &wait) {
 namespace {
 /// The writes that concern a wait.
 struct Writes {
-  /// One that is not executed, and would end it; and where its program is
-  /// stuck, if it has begun.
-  const Event *pending = nullptr;
-  const Program *owner = nullptr;
+  /// One that would end it.
+  PendingWrite pending;
   /// One that is executed and would have ended it.
   const Event *past = nullptr;
   /// One of the flag, with another value.
@@ -43,9 +41,8 @@ static void addWrite(const Event &event, const Program *program, bool isPending,
   if (mayEnd(event, wait)) {
     if (!isPending) {
       writes.past = &event;
-    } else if (!writes.pending) {
-      writes.pending = &event;
-      writes.owner = program;
+    } else if (!writes.pending.write) {
+      writes.pending = {&event, program};
     }
     return;
   }
@@ -59,18 +56,10 @@ static void addWrite(const Event &event, const Program *program, bool isPending,
 
 static Writes findWrites(const Execution &execution, const Event &wait) {
   Writes writes;
-  llvm::DenseSet<const Trace *> begun;
-  for (const Program &program : execution.getPrograms()) {
-    begun.insert(program.trace);
-    for (auto [i, event] : llvm::enumerate(program.trace->events))
-      addWrite(event, &program, i >= program.next, wait, writes);
-  }
-  for (const auto &stream : execution.getWorld().streams)
-    for (const StreamItem &item : stream)
-      for (const Trace &trace : item.programs)
-        if (!begun.contains(&trace))
-          for (const Event &event : trace.events)
-            addWrite(event, nullptr, /*isPending=*/true, wait, writes);
+  execution.forEachEvent(
+      [&](const Event &event, const Program *program, bool isPending) {
+        addWrite(event, program, isPending, wait, writes);
+      });
   return writes;
 }
 
@@ -103,15 +92,21 @@ static SyncFinding describeUnsatisfied(const Event &wait,
 }
 
 /// A wait for a program that waits, too.
-static SyncFinding describeCycle(const Event &wait, const Writes &writes) {
+static SyncFinding describeCycle(const Event &wait,
+                                 const PendingWrite &pending) {
+  bool isForPackets = wait.kind == Event::Kind::PacketLoad;
   SyncFinding finding{SyncCheckKind::Wait, wait.op, "", {}};
-  finding.message = nameOf(wait) +
-                    " never ends: the signal that would end it comes after a "
-                    "wait that needs this program to go on; signal before "
-                    "waiting";
-  finding.notes.emplace_back(writes.pending->op, "the signal");
-  if (writes.owner && Execution::isBlocked(*writes.owner)) {
-    const Event &blocking = writes.owner->event(writes.owner->next);
+  finding.message =
+      nameOf(wait) + " never ends: " +
+      (isForPackets ? "the packets that would end it come after a wait that "
+                      "needs this program to go on; store them before waiting"
+                    : "the signal that would end it comes after a wait that "
+                      "needs this program to go on; signal before waiting");
+  finding.notes.emplace_back(pending.write->op,
+                             isForPackets ? "the packets" : "the signal");
+  const Program *program = pending.program;
+  if (program && Execution::isBlocked(*program)) {
+    const Event &blocking = program->event(program->next);
     if (blocking.op != wait.op)
       finding.notes.emplace_back(blocking.op,
                                  "its program does not go on from here");
@@ -124,17 +119,31 @@ void mlir::iris::sync::checkWaits(const Execution &execution,
   if (!execution.getWorld().isWhole)
     return;
   std::optional<SyncFinding> cycle;
-  size_t before = findings.size();
+  // Whether each program that is stuck waits for another one to go on.
+  bool isCyclic = true;
   for (const Program *program : execution.getStuck()) {
     const Event &wait = program->event(program->next);
-    if (wait.kind != Event::Kind::Wait)
+    PendingWrite pending;
+    std::optional<SyncFinding> finding;
+    if (wait.kind == Event::Kind::PacketLoad) {
+      finding = findLostPackets(execution, wait, pending);
+    } else if (wait.kind == Event::Kind::Wait) {
+      Writes writes = findWrites(execution, wait);
+      pending = writes.pending;
+      if (!pending.write)
+        finding = describeUnsatisfied(wait, writes);
+    } else {
       continue;
-    Writes writes = findWrites(execution, wait);
-    if (!writes.pending)
-      findings.push_back(describeUnsatisfied(wait, writes));
-    else if (!cycle)
-      cycle = describeCycle(wait, writes);
+    }
+    if (finding) {
+      findings.push_back(std::move(*finding));
+      isCyclic = false;
+    } else if (!pending.write) {
+      isCyclic = false;
+    } else if (!cycle) {
+      cycle = describeCycle(wait, pending);
+    }
   }
-  if (findings.size() == before && cycle)
+  if (isCyclic && cycle)
     findings.push_back(std::move(*cycle));
 }

@@ -31,6 +31,7 @@ def IrisCheckSyncPass : Pass<"iris-check-sync", "::mlir::ModuleOp"> {
     all of them:
 
     * a wait whose flag no signal satisfies;
+    * a wait for packets that are missing or overwritten;
     * a barrier that not all ranks execute;
     * a scope that leaves out the rank that writes, or reads, the flag;
     * a relaxed signal or wait between a store and the read of it;
@@ -44,8 +45,8 @@ def IrisCheckSyncPass : Pass<"iris-check-sync", "::mlir::ModuleOp"> {
     an epoch that each launch counts up.
 
     Each warning is backed by an execution that the memory model allows. Where a
-    program depends on other contents of memory, or uses packets, the checks
-    stop; a remark says where. Changes nothing.
+    program depends on other contents of memory, the checks stop; a remark says
+    where. Changes nothing.
 
     Example, a warning:
 

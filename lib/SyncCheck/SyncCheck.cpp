@@ -78,9 +78,9 @@ static void checkWorlds(llvm::function_ref<World(unsigned)> build,
     if (world.isUnsupported)
       continue;
     SmallVector<SyncFinding> found = checkWorld(world);
+    for (auto &[op, reason] : world.limits)
+      report.limits.push_back({op, reason});
     if (!common) {
-      for (auto &[op, reason] : world.limits)
-        report.limits.push_back({op, reason});
       common = std::move(found);
     } else {
       llvm::erase_if(*common, [&](const SyncFinding &finding) {

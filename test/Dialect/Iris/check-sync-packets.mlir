@@ -594,3 +594,35 @@ func.func @main(%ctx: !iris.ctx) {
   iris.sync %ctx
   return
 }
+
+// -----
+
+!words = memref<?xi32, #iris.symmetric>
+
+// Not decided: a collective may have stored flags.
+gpu.module @kernels {
+  gpu.func @fill(%ctx: !iris.ctx, %source: !words) kernel {
+    %c0 = arith.constant 0 : index
+    %v = arith.constant dense<1> : tensor<128xi32>
+    tile.store %v, %source[%c0] : tensor<128xi32>, !words
+    gpu.return
+  }
+  gpu.func @receive(%ctx: !iris.ctx, %slots: !words) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i32
+    %p = iris.packet_load %ctx, %slots[%c0] flag(%one) : !words -> tensor<64xi32>
+    gpu.return
+  }
+}
+func.func @main(%ctx: !iris.ctx) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  %source = iris.alloc(%c128) : !words
+  %slots = iris.alloc(%c128) : !words
+  iris.launch @kernels::@fill programs(%c1) args(%ctx, %source : !iris.ctx, !words)
+  iris.broadcast %ctx, %source, %slots root(%c0) : !words, !words
+  iris.launch @kernels::@receive programs(%c1) args(%ctx, %slots : !iris.ctx, !words)
+  iris.sync %ctx
+  return
+}

@@ -20,8 +20,8 @@ ZERO = f"""  gpu.func @zero(%ctx: !iris.ctx, %buffer: {WORDS})
 
 class Counted:
     """The outcomes of a placed test: first the forbidden ones that would be seen
-    without the axioms, then the allowed ones; `first` is the place of their
-    counts."""
+    without the axioms, then the allowed ones. An outcome's number has the values as
+    its digits, of base `base`; `first` is the place of the count of number 0."""
 
     def __init__(self, placed, first):
         self.placed, self.first = placed, first
@@ -30,6 +30,16 @@ class Counted:
         self.outcomes = (sorted(candidates - self.allowed)
                          + sorted(self.allowed))
         self.forbidden = len(candidates) - len(self.allowed)
+        values = [value for outcome in self.outcomes for value in outcome]
+        assert min(values, default=0) >= 0
+        self.base = max(values, default=0) + 1
+        self.numbers = self.base ** len(self.outcomes[0])
+
+    def place(self, outcome):
+        number = 0
+        for value in outcome:
+            number = number * self.base + value
+        return self.first + number
 
 
 def counting_kernel(counted, shape):
@@ -40,13 +50,10 @@ def counting_kernel(counted, shape):
     zero, one = kernel.constant(0), kernel.constant(1)
     none = kernel.constant(0, "i32")
     iterations = kernel.constant(shape.iterations)
+    numbers = kernel.constant(counted.numbers)
     kernel.line("%program = gpu.block_id x")
     kernel.line(f"%first = arith.muli %program, {iterations} : index")
-    names = [f"%s{n}" for n in range(len(counted.outcomes))]
-    types = ", ".join("i32" for _ in names)
-    starts = ", ".join(f"{name} = {none}" for name in names)
-    kernel.line(f"%sums:{len(names)} = scf.for %i = {zero} to {iterations} step "
-                f"{one} iter_args({starts}) -> ({types}) {{")
+    kernel.line(f"scf.for %i = {zero} to {iterations} step {one} {{")
     kernel.indent += 1
     kernel.line("%n = arith.addi %first, %i : index")
 
@@ -71,29 +78,37 @@ def counting_kernel(counted, shape):
             sum_ = kernel.value(f"tile.reduce sum {word} dim 0 : "
                                 "tensor<1xi32> -> i32")
             columns.append(kernel.value(f"tensor.splat {sum_} : {tile}"))
-    splats = {}
-    for value in sorted({v for outcome in counted.outcomes for v in outcome}):
-        splats[value] = kernel.value(
-            f"tensor.splat {kernel.constant(value, 'i32')} : {tile}")
-    sums = []
-    bits = f"tensor<{shape.tile}xi1>"
-    for name, outcome in zip(names, counted.outcomes):
-        mask = None
-        for column, value in zip(columns, outcome):
-            equal = kernel.value(
-                f"arith.cmpi eq, {column}, {splats[value]} : {tile}")
-            mask = equal if mask is None else kernel.value(
-                f"arith.andi {mask}, {equal} : {bits}")
-        ones = kernel.value(f"arith.extui {mask} : {bits} to {tile}")
-        count = kernel.value(f"tile.reduce sum {ones} dim 0 : {tile} -> i32")
-        sums.append(kernel.value(f"arith.addi {name}, {count} : i32"))
-    kernel.line(f"scf.yield {', '.join(sums)} : {types}")
-    kernel.indent -= 1
-    kernel.line("}")
-    for number in range(len(names)):
-        kernel.value(f"iris.atomic_rmw add %ctx, %sums#{number}, "
-                     f"%counts[{kernel.constant(counted.first + number)}] "
-                     f"sem(relaxed) : i32, {WORDS}")
+    number = kernel.value(f"tensor.splat {none} : {tile}")
+    base = kernel.value(
+        f"tensor.splat {kernel.constant(counted.base, 'i32')} : {tile}")
+    is_known = None
+    for column in columns:
+        is_digit = kernel.value(f"arith.cmpi ult, {column}, {base} : {tile}")
+        is_known = is_digit if is_known is None else kernel.value(
+            f"arith.andi {is_known}, {is_digit} : tensor<{shape.tile}xi1>")
+        number = kernel.value(f"arith.muli {number}, {base} : {tile}")
+        number = kernel.value(f"arith.addi {number}, {column} : {tile}")
+    # No number of an outcome: checking_kernel misses the element.
+    unknown = kernel.value(f"tensor.splat {kernel.constant(-1, 'i32')} : {tile}")
+    number = kernel.value(f"arith.select {is_known}, {number}, {unknown} : "
+                          f"tensor<{shape.tile}xi1>, {tile}")
+    kernel.line(f"scf.for %k = {zero} to {numbers} step {one} {{")
+    kernel.indent += 1
+    word = kernel.value("arith.index_cast %k : index to i32")
+    splat = kernel.value(f"tensor.splat {word} : {tile}")
+    same = kernel.value(f"arith.cmpi eq, {number}, {splat} : {tile}")
+    ones = kernel.value(
+        f"arith.extui {same} : tensor<{shape.tile}xi1> to {tile}")
+    count = kernel.value(f"tile.reduce sum {ones} dim 0 : {tile} -> i32")
+    found = kernel.value(f"arith.cmpi ne, {count}, {none} : i32")
+    kernel.line(f"scf.if {found} {{")
+    kernel.indent += 1
+    at = kernel.value(f"arith.addi %k, {kernel.constant(counted.first)} : index")
+    kernel.value(f"iris.atomic_rmw add %ctx, {count}, %counts[{at}] "
+                 f"sem(relaxed) : i32, {WORDS}")
+    for _ in range(3):
+        kernel.indent -= 1
+        kernel.line("}")
     return finish(kernel, f"count_{placed.identifier}",
                   ("data", "flags", "results", "counts"))
 
@@ -103,7 +118,7 @@ def checking_kernel(counted, shape, rounds):
     kernel = Kernel(counted.placed, shape)
     sum_ = none = kernel.constant(0, "i32")
     for number, outcome in enumerate(counted.outcomes):
-        at = kernel.constant(counted.first + number)
+        at = kernel.constant(counted.place(outcome))
         count = kernel.value(f"memref.load %counts[{at}] : {WORDS}")
         sum_ = kernel.value(f"arith.addi {sum_}, {count} : i32")
         if number < counted.forbidden:
@@ -119,8 +134,8 @@ def reporting_kernel(counted, shape):
     removed unless the program is compiled with --trace."""
     kernel = Kernel(counted.placed, shape)
     none = kernel.constant(0, "i32")
-    for number, outcome in enumerate(counted.outcomes):
-        at = kernel.constant(counted.first + number)
+    for outcome in counted.outcomes:
+        at = kernel.constant(counted.place(outcome))
         count = kernel.value(f"memref.load %counts[{at}] : {WORDS}")
         found = kernel.value(f"arith.cmpi ne, {count}, {none} : i32")
         bytes_ = kernel.value(f"arith.index_cast {count} : i32 to index")
@@ -171,7 +186,7 @@ def program(placed_tests, shape, rounds, aligned):
     main = Main()
     for placed in placed_tests:
         tests.append(Counted(placed, first))
-        first += len(tests[-1].outcomes)
+        first += tests[-1].numbers
     sizes = [max(sizes) for sizes in zip(*map(shape.words, placed_tests))]
     names = ("data", "flags", "packets", "state", "results")
     for name, size in zip(names + ("counts",), sizes + [first]):

@@ -106,6 +106,46 @@ static void findSignBytes(Instruction &op, Operands &found) {
       found[&op].push_back(number);
 }
 
+/// The bytes by which a logical shift moves an integer to the right, also
+/// behind changes of its width; 0 for others.
+static unsigned getBytesToTheRight(const llvm::Value *value) {
+  using namespace llvm::PatternMatch;
+  constexpr unsigned byteBits = 8;
+  while (auto *cast = llvm::dyn_cast<llvm::CastInst>(value)) {
+    if (!llvm::isa<llvm::TruncInst, llvm::ZExtInst>(cast))
+      return 0;
+    value = cast->getOperand(0);
+  }
+  const llvm::APInt *amount;
+  return match(value, m_LShr(m_Value(), m_APInt(amount))) &&
+                 amount->urem(byteBits) == 0
+             ? unsigned(amount->getLimitedValue() / byteBits)
+             : 0;
+}
+
+/// Left shifts of what was shifted to the right by more bytes, so that bytes of
+/// zero are in the result; and bytes that are the uppermost ones, which a
+/// vector of bytes shifts.
+static void findZeroBytes(Instruction &op, Operands &found) {
+  using namespace llvm::PatternMatch;
+  constexpr unsigned byteBits = 8;
+  unsigned right = getBytesToTheRight(op.getOperand(0));
+  const llvm::APInt *amount;
+  if (!right)
+    return;
+  if (match(&op, m_Shl(m_Value(), m_APInt(amount)))) {
+    if (amount->urem(byteBits) == 0 && amount->ult(right * byteBits))
+      found[&op].push_back(0);
+  } else if (llvm::isa<llvm::TruncInst>(op) &&
+             // Of one place a mask of the shifted byte is left, no shift to it.
+             !(op.hasOneUse() && op.getOperand(0)->hasOneUse()) &&
+             op.getType()->isIntOrIntVectorTy(byteBits) &&
+             op.getOperand(0)->getType()->getScalarSizeInBits() ==
+                 (right + 1) * byteBits) {
+    found[&op].push_back(0);
+  }
+}
+
 /// Whether both are the same constant, maybe of types of different width: a
 /// comparison of extended numbers becomes one of the numbers.
 static bool isSameConstant(llvm::Value *a, llvm::Value *b) {
@@ -352,6 +392,8 @@ mlir::iris::HiddenOperandsPass::run(llvm::Function &function,
       findDivisions(op, found);
     if (guards.contains(Guard::SignBytes))
       findSignBytes(op, found);
+    if (guards.contains(Guard::ZeroBytes) && op.getNumOperands())
+      findZeroBytes(op, found);
     if (guards.contains(Guard::SignMasks))
       findSignMasks(op, found);
     if (guards.contains(Guard::SelectedConstants))

@@ -15,6 +15,8 @@ namespace mlir::iris {
 ///     (`Guard::Divisions24`);
 ///   * takes a byte of the sign of `ashr x, 8` for a byte of x
 ///     (`Guard::SignBytes`);
+///   * takes a byte of x for a zero byte of `(lshr x, 24) << 16` if it packs
+///     other bytes with it (`Guard::ZeroBytes`);
 ///   * ends at a selection of `<2 x i32>` whose signs were masked
 ///     (`Guard::SignMasks`);
 ///   * replaces K in `select (fcmp one x, K), y, K` by x, which may be NaN

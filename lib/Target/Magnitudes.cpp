@@ -13,6 +13,7 @@
 #include "llvm/Support/KnownFPClass.h"
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #define DEBUG_TYPE "iris-magnitudes"
 
@@ -53,6 +54,39 @@ static Bounds boundsOf(const llvm::Constant &constant) {
   return bounds;
 }
 
+static Bounds boundsOf(const llvm::Value &value, unsigned depth);
+
+/// Whether a comparison with a constant holds for all numbers between the
+/// bounds of its operand, or for none of them; nothing otherwise.
+static std::optional<bool> getResultForNumbers(const llvm::Value &condition,
+                                               unsigned depth) {
+  auto *comparison = llvm::dyn_cast<llvm::FCmpInst>(&condition);
+  if (!comparison)
+    return std::nullopt;
+  Bounds a = boundsOf(*comparison->getOperand(0), depth),
+         b = boundsOf(*comparison->getOperand(1), depth);
+  switch (comparison->getPredicate()) {
+  case llvm::FCmpInst::FCMP_OLT:
+  case llvm::FCmpInst::FCMP_ULT:
+  case llvm::FCmpInst::FCMP_OLE:
+  case llvm::FCmpInst::FCMP_ULE:
+    std::swap(a, b);
+    [[fallthrough]];
+  case llvm::FCmpInst::FCMP_OGT:
+  case llvm::FCmpInst::FCMP_UGT:
+  case llvm::FCmpInst::FCMP_OGE:
+  case llvm::FCmpInst::FCMP_UGE:
+    // Equal bounds decide some of the four; all are guarded.
+    if (a.least >= b.most)
+      return true;
+    if (a.most <= b.least)
+      return false;
+    return std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
 /// What the operation says itself.
 static Bounds boundsOf(const llvm::Value &value, unsigned depth) {
   using namespace llvm::PatternMatch;
@@ -75,8 +109,12 @@ static Bounds boundsOf(const llvm::Value &value, unsigned depth) {
   } else if (match(&value, m_FSub(m_Value(a), m_Value(b)))) {
     Bounds x = of(a), y = of(b);
     bounds = {x.least - y.most, x.most - y.least};
-  } else if (match(&value, m_Select(m_Value(), m_Value(a), m_Value(b)))) {
-    bounds = hull(of(a), of(b));
+  } else if (auto *select = llvm::dyn_cast<llvm::SelectInst>(&value)) {
+    // An arm that no number chooses is dropped.
+    std::optional<bool> chosen =
+        getResultForNumbers(*select->getCondition(), depth + 1);
+    Bounds x = of(select->getTrueValue()), y = of(select->getFalseValue());
+    bounds = !chosen ? hull(x, y) : *chosen ? x : y;
   } else if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&value)) {
     switch (call->getIntrinsicID()) {
     case llvm::Intrinsic::sin:

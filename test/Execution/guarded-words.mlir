@@ -55,6 +55,32 @@ gpu.module @kernels {
   }
 
   // Sign-extended bytes and halves whose bits are a float.
+  // A byte in two places, and zero above it.
+  gpu.func @packed_bytes(%ctx: !iris.ctx, %v: !v, %y: i32, %packed: i32) kernel
+      attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    %k8 = arith.constant dense<8> : tensor<256xi32>
+    %k16 = arith.constant dense<16> : tensor<256xi32>
+    %k24 = arith.constant dense<24> : tensor<256xi32>
+    %byte = arith.constant dense<255> : tensor<256xi32>
+    // The bytes in the middle differ between threads.
+    %i = tile.range : tensor<256xi32>
+    %middle = arith.shli %i, %k8 : tensor<256xi32>
+    %word = tensor.splat %y : tensor<256xi32>
+    %start = arith.addi %word, %middle : tensor<256xi32>
+    tile.store %start, %v[%c0] : tensor<256xi32>, !v
+    %x = tile.load %v[%c0] : !v -> tensor<256xi32>
+    %high = arith.shrui %x, %k24 : tensor<256xi32>
+    %low = arith.andi %x, %byte : tensor<256xi32>
+    %second = arith.shli %high, %k8 : tensor<256xi32>
+    %third = arith.shli %high, %k16 : tensor<256xi32>
+    %two = arith.ori %third, %low : tensor<256xi32>
+    %all = arith.ori %two, %second : tensor<256xi32>
+    %want = tensor.splat %packed : tensor<256xi32>
+    iris.expect_eq %all, %want, "packed bytes" : tensor<256xi32>
+    gpu.return
+  }
+
   gpu.func @extended_floats(%ctx: !iris.ctx, %b: !b, %v: !v, %x: i8, %y: i32,
       %want: f32, %half: f32, %high: i32)
       kernel attributes {iris.num_warps = 1 : i32} {
@@ -385,6 +411,9 @@ func.func @main(%ctx: !iris.ctx) {
   iris.launch @kernels::@overflowing_fma programs(%one) args(%ctx, %inf : !iris.ctx, f64)
   %bytes = iris.alloc() : !b
   %words = iris.alloc() : !v
+  %word = arith.constant 0xFE123405 : i32
+  %packed = arith.constant 0x00FEFE05 : i32
+  iris.launch @kernels::@packed_bytes programs(%one) args(%ctx, %words, %word, %packed : !iris.ctx, !v, i32, i32)
   %seven = arith.constant 7 : i8
   %y = arith.constant 305419896 : i32
   %below0 = arith.constant 3429974 : i32

@@ -15,6 +15,7 @@
 // RUN: %{asm} --disable-guards=selected-constants | FileCheck %s --check-prefix=SELECT
 // RUN: %{asm} --disable-guards=constant-ors | FileCheck %s --check-prefix=ORS
 // RUN: %{asm} --disable-guards=carries | FileCheck %s --check-prefix=CARRY
+// RUN: %{asm} --disable-guards=zero-bytes | FileCheck %s --check-prefix=ZERO-BYTES
 // RUN: %{asm} --disable-guards=byte-dots | FileCheck %s --check-prefix=DOTS
 
 !v = memref<256xi32, #iris.symmetric>
@@ -372,6 +373,29 @@ gpu.module @kernels {
       %sum = arith.addi %low, %high : i8
       memref.store %sum, %b[%i] : !b
     }
+    gpu.return
+  }
+
+  // The uppermost byte is zero: 12 in the selector of bytes, not 0.
+  // CHECK-LABEL: {{^}}packed_bytes:
+  // CHECK-NOT: 0x70704
+  // CHECK: s_endpgm
+  // ZERO-BYTES-LABEL: {{^}}packed_bytes:
+  // ZERO-BYTES: s_mov_b32 s{{[0-9]+}}, 0x70704
+  gpu.func @packed_bytes(%v: !v) kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %v[%c0] : !v -> !t
+    %k8 = arith.constant dense<8> : !t
+    %k16 = arith.constant dense<16> : !t
+    %k24 = arith.constant dense<24> : !t
+    %byte = arith.constant dense<255> : !t
+    %high = arith.shrui %x, %k24 : !t
+    %low = arith.andi %x, %byte : !t
+    %second = arith.shli %high, %k8 : !t
+    %third = arith.shli %high, %k16 : !t
+    %two = arith.ori %third, %low : !t
+    %all = arith.ori %two, %second : !t
+    tile.store %all, %v[%c0] : !t, !v
     gpu.return
   }
 }

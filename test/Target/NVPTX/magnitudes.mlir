@@ -69,6 +69,27 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // No number chooses the constant, so that the bounds of the other arm count.
+  // CHECK-LABEL: .entry limited(
+  // CHECK: setp.num.f32
+  // DEFECT-LABEL: .entry limited(
+  // DEFECT-NOT: setp.num.f32
+  // DEFECT: ret;
+  gpu.func @limited(%a: !f, %o: !f) kernel attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %a[%c0] : !f -> !t
+    %m = math.absf %x : !t
+    %n = arith.negf %m : !t
+    %one = arith.constant dense<1.0> : !t
+    %p = arith.cmpf ule, %n, %one : !t
+    %s = arith.select %p, %n, %one : tensor<64xi1>, !t
+    %k = arith.constant dense<0.5> : !t
+    %q = arith.cmpf olt, %s, %k : !t
+    %r = arith.select %q, %k, %s : tensor<64xi1>, !t
+    tile.store %r, %o[%c0] : !t, !f
+    gpu.return
+  }
+
   // The bounds do not decide it.
   // CHECK-LABEL: .entry undecided(
   // CHECK-NOT: setp.num.f32

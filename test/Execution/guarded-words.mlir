@@ -55,20 +55,25 @@ gpu.module @kernels {
   }
 
   // Sign-extended bytes and halves whose bits are a float.
-  // A byte in two places, and zero above it.
-  gpu.func @packed_bytes(%ctx: !iris.ctx, %v: !v, %y: i32, %packed: i32) kernel
+  // Words that differ in their bytes in the middle, and in another kernel, which
+  // does not know them, a byte in two places, and zero above it.
+  gpu.func @fill_words(%v: !v, %y: i32) kernel attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    %k8 = arith.constant dense<8> : tensor<256xi32>
+    %i = tile.range : tensor<256xi32>
+    %middle = arith.shli %i, %k8 : tensor<256xi32>
+    %word = tensor.splat %y : tensor<256xi32>
+    %x = arith.addi %word, %middle : tensor<256xi32>
+    tile.store %x, %v[%c0] : tensor<256xi32>, !v
+    gpu.return
+  }
+  gpu.func @packed_bytes(%v: !v) kernel
       attributes {iris.num_warps = 4 : i32} {
     %c0 = arith.constant 0 : index
     %k8 = arith.constant dense<8> : tensor<256xi32>
     %k16 = arith.constant dense<16> : tensor<256xi32>
     %k24 = arith.constant dense<24> : tensor<256xi32>
     %byte = arith.constant dense<255> : tensor<256xi32>
-    // The bytes in the middle differ between threads.
-    %i = tile.range : tensor<256xi32>
-    %middle = arith.shli %i, %k8 : tensor<256xi32>
-    %word = tensor.splat %y : tensor<256xi32>
-    %start = arith.addi %word, %middle : tensor<256xi32>
-    tile.store %start, %v[%c0] : tensor<256xi32>, !v
     %x = tile.load %v[%c0] : !v -> tensor<256xi32>
     %high = arith.shrui %x, %k24 : tensor<256xi32>
     %low = arith.andi %x, %byte : tensor<256xi32>
@@ -76,8 +81,15 @@ gpu.module @kernels {
     %third = arith.shli %high, %k16 : tensor<256xi32>
     %two = arith.ori %third, %low : tensor<256xi32>
     %all = arith.ori %two, %second : tensor<256xi32>
+    tile.store %all, %v[%c0] : tensor<256xi32>, !v
+    gpu.return
+  }
+  gpu.func @check_words(%ctx: !iris.ctx, %v: !v, %packed: i32) kernel
+      attributes {iris.num_warps = 4 : i32} {
+    %c0 = arith.constant 0 : index
+    %got = tile.load %v[%c0] : !v -> tensor<256xi32>
     %want = tensor.splat %packed : tensor<256xi32>
-    iris.expect_eq %all, %want, "packed bytes" : tensor<256xi32>
+    iris.expect_eq %got, %want, "packed bytes" : tensor<256xi32>
     gpu.return
   }
 
@@ -413,7 +425,9 @@ func.func @main(%ctx: !iris.ctx) {
   %words = iris.alloc() : !v
   %word = arith.constant 0xFE123405 : i32
   %packed = arith.constant 0x00FEFE05 : i32
-  iris.launch @kernels::@packed_bytes programs(%one) args(%ctx, %words, %word, %packed : !iris.ctx, !v, i32, i32)
+  iris.launch @kernels::@fill_words programs(%one) args(%words, %word : !v, i32)
+  iris.launch @kernels::@packed_bytes programs(%one) args(%words : !v)
+  iris.launch @kernels::@check_words programs(%one) args(%ctx, %words, %packed : !iris.ctx, !v, i32)
   %seven = arith.constant 7 : i8
   %y = arith.constant 305419896 : i32
   %below0 = arith.constant 3429974 : i32

@@ -258,6 +258,10 @@ struct IntegerFormat {
   static int32_t decode(uint32_t bits) { return T(bits); }
   static uint32_t encode(int32_t value) { return uint32_t(value); }
 };
+/// Any bits, of a source that may be negated, or be a constant, as f16 is.
+struct HalfBitsFormat : IntegerFormat<uint16_t> {
+  static constexpr bool isFloat = true;
+};
 
 using U32 = WordType<uint32_t, false>;
 using I32 = WordType<int32_t, false>;
@@ -267,17 +271,9 @@ using B32 = WordType<uint32_t, true>;
 using U64 = PairType<uint64_t, false>;
 using I64 = PairType<int64_t, false>;
 using F64 = PairType<double, true>;
-/// Any bits of half a register, which may be negated as f16 is; f16 constants.
-struct HalfBitsFormat {
-  using Value = int32_t;
-  static constexpr bool isFloat = true, isBrain = false;
-  static int32_t decode(uint32_t bits) { return int32_t(bits); }
-  static uint32_t encode(int32_t value) { return uint32_t(value); }
-};
-
 using F16 = HalfType<HalfFormat>;
 using BF16 = HalfType<BrainFormat>;
-/// As a source; what it results in is a U16.
+/// Of sources only.
 using B16 = HalfType<HalfBitsFormat>;
 using U16 = HalfType<IntegerFormat<uint16_t>>;
 using I16 = HalfType<IntegerFormat<int16_t>>;

@@ -36,6 +36,7 @@ static constexpr unsigned kExactDivisionBits = 22;
 
 /// The words of an integer are added one by one.
 static constexpr unsigned kWideBits = 64;
+static constexpr unsigned kByteBits = 8;
 
 /// The bits of an operand of a division without those that repeat the sign.
 static unsigned getBits(const llvm::Value *value, bool isSigned,
@@ -86,13 +87,13 @@ static void findDivisions(Instruction &op, Operands &found) {
 /// few bytes, which is such a shift where the integer is one of a vector.
 static bool hasSignBytes(llvm::Value *value) {
   using namespace llvm::PatternMatch;
-  constexpr unsigned byteBits = 8, shortBits = 16;
+  constexpr unsigned shortBits = 16;
   const llvm::APInt *amount;
   llvm::Value *narrow;
   if (match(value, m_AShr(m_Value(), m_APInt(amount))))
-    return amount->urem(byteBits) == 0;
+    return amount->urem(kByteBits) == 0;
   return match(value, m_SExt(m_Value(narrow))) &&
-         (narrow->getType()->isIntOrIntVectorTy(byteBits) ||
+         (narrow->getType()->isIntOrIntVectorTy(kByteBits) ||
           narrow->getType()->isIntOrIntVectorTy(shortBits));
 }
 
@@ -110,7 +111,6 @@ static void findSignBytes(Instruction &op, Operands &found) {
 /// behind changes of its width; 0 for others.
 static unsigned getBytesToTheRight(const llvm::Value *value) {
   using namespace llvm::PatternMatch;
-  constexpr unsigned byteBits = 8;
   while (auto *cast = llvm::dyn_cast<llvm::CastInst>(value)) {
     if (!llvm::isa<llvm::TruncInst, llvm::ZExtInst>(cast))
       return 0;
@@ -118,8 +118,8 @@ static unsigned getBytesToTheRight(const llvm::Value *value) {
   }
   const llvm::APInt *amount;
   return match(value, m_LShr(m_Value(), m_APInt(amount))) &&
-                 amount->urem(byteBits) == 0
-             ? unsigned(amount->getLimitedValue() / byteBits)
+                 amount->urem(kByteBits) == 0
+             ? unsigned(amount->getLimitedValue() / kByteBits)
              : 0;
 }
 
@@ -128,20 +128,21 @@ static unsigned getBytesToTheRight(const llvm::Value *value) {
 /// vector of bytes shifts.
 static void findZeroBytes(Instruction &op, Operands &found) {
   using namespace llvm::PatternMatch;
-  constexpr unsigned byteBits = 8;
+  if (!op.isShift() && !llvm::isa<llvm::TruncInst>(op))
+    return;
   unsigned right = getBytesToTheRight(op.getOperand(0));
   const llvm::APInt *amount;
   if (!right)
     return;
   if (match(&op, m_Shl(m_Value(), m_APInt(amount)))) {
-    if (amount->urem(byteBits) == 0 && amount->ult(right * byteBits))
+    if (amount->urem(kByteBits) == 0 && amount->ult(right * kByteBits))
       found[&op].push_back(0);
   } else if (llvm::isa<llvm::TruncInst>(op) &&
              // Of one place a mask of the shifted byte is left, no shift to it.
              !(op.hasOneUse() && op.getOperand(0)->hasOneUse()) &&
-             op.getType()->isIntOrIntVectorTy(byteBits) &&
+             op.getType()->isIntOrIntVectorTy(kByteBits) &&
              op.getOperand(0)->getType()->getScalarSizeInBits() ==
-                 (right + 1) * byteBits) {
+                 (right + 1) * kByteBits) {
     found[&op].push_back(0);
   }
 }
@@ -392,7 +393,7 @@ mlir::iris::HiddenOperandsPass::run(llvm::Function &function,
       findDivisions(op, found);
     if (guards.contains(Guard::SignBytes))
       findSignBytes(op, found);
-    if (guards.contains(Guard::ZeroBytes) && op.getNumOperands())
+    if (guards.contains(Guard::ZeroBytes))
       findZeroBytes(op, found);
     if (guards.contains(Guard::SignMasks))
       findSignMasks(op, found);

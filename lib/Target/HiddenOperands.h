@@ -17,7 +17,7 @@ namespace mlir::iris {
 ///     (`Guard::SignBytes`);
 ///   * takes a byte of x for a zero byte of `(lshr x, 24) << 16` if it packs
 ///     other bytes with it (`Guard::ZeroBytes`);
-///   * ends at a selection of `<2 x i32>` whose signs were masked
+///   * crashes at a selection of `<2 x i32>` whose signs were masked
 ///     (`Guard::SignMasks`);
 ///   * replaces K in `select (fcmp one x, K), y, K` by x, which may be NaN
 ///     (`Guard::SelectedConstants`);

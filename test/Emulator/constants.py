@@ -26,7 +26,7 @@ def float_bits(text, kind):
 
 def source_kind(mnemonic):
     """The type of the sources: the last one of the name."""
-    return re.findall(r"_([a-z]+\d+)", mnemonic)[-1:] or [""]
+    return (re.findall(r"_([a-z]+\d+)", mnemonic) or [""])[-1]
 
 
 def replaced(row, register, source, text, value):
@@ -62,7 +62,7 @@ def with_constants(kind, rows):
         mnemonic = row[0].split()[0]
         if SKIPPED.search(row[0]):
             continue
-        floats, = source_kind(mnemonic)
+        floats = source_kind(mnemonic)
         for source, bits in enumerate(row[1]):
             first = {"vector": 2, "scalar": 16}[kind] + 2 * source
             letter = kind[0]

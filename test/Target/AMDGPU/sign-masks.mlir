@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Selections between pairs of words whose signs are masked. Without the guard LLVM makes
-// the masks modifiers of floats, and ends.
+// the masks modifiers of floats, and crashes.
 //
 // RUN: iris-compile %s --target=gfx942 --emit=asm -o - | FileCheck %s
 // RUN: not iris-compile %s --target=gfx942 --emit=asm -o - --disable-guards=sign-masks 2>&1 \

@@ -5,9 +5,11 @@
 #ifndef IRIS_EMULATOR_NUMBERS_H
 #define IRIS_EMULATOR_NUMBERS_H
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace mlir::iris::emulator {
 
@@ -84,6 +86,13 @@ inline uint32_t toBrain(float value) {
   uint32_t bits = bitCast<uint32_t>(value);
   uint32_t rounded = (bits + 0x7FFFu + (bits >> 16 & 1)) >> 16;
   return (bits & 0x7FFFFFFF) > 0x7F800000u ? bits >> 16 | 0x40 : rounded;
+}
+
+/// The nearest number of an integer type.
+template <class Number>
+inline Number saturate(int64_t value) {
+  using Limits = std::numeric_limits<Number>;
+  return Number(std::clamp<int64_t>(value, Limits::min(), Limits::max()));
 }
 
 } // namespace mlir::iris::emulator

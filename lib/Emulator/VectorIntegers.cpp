@@ -322,12 +322,6 @@ static void addVectorExtrema(InstructionTable &table, llvm::StringRef suffix) {
   });
 }
 
-template <class Number>
-static Number saturate(int64_t value) {
-  using Limits = std::numeric_limits<Number>;
-  return Number(std::clamp<int64_t>(value, Limits::min(), Limits::max()));
-}
-
 /// Sums and differences with a clamp do not wrap.
 template <class Type, class Number>
 static void addClamped(InstructionTable &table, llvm::StringRef type) {
@@ -346,6 +340,9 @@ static void addClamped(InstructionTable &table, llvm::StringRef type) {
   });
   add("sub", [](Value a, Value b) {
     return Value(saturate<Number>(int64_t(a) - int64_t(b)));
+  });
+  add("subrev", [](Value a, Value b) {
+    return Value(saturate<Number>(int64_t(b) - int64_t(a)));
   });
 }
 

@@ -155,11 +155,25 @@ static void addPackedFloats(InstructionTable &table, llvm::StringRef type) {
       }));
 }
 
-template <class Type>
+/// `Number` is the integer of a half.
+template <class Type, class Number>
 static void addPackedIntegers(InstructionTable &table, llvm::StringRef type) {
-  auto add = [&](const char *operation, Semantics semantics) {
-    table.add((llvm::Twine("v_pk_") + operation + "_" + type).str(), semantics);
+  auto add = [&](const char *operation, Semantics semantics,
+                 llvm::StringRef modifier = "") {
+    table.add((llvm::Twine("v_pk_") + operation + "_" + type + modifier).str(),
+              semantics);
   };
+  auto addClamped = [&](const char *operation, auto function) {
+    Semantics semantics = packed<Type(Type, Type)>(function);
+    semantics.isClamped = true;
+    add(operation, semantics, kClampedIntegers);
+  };
+  addClamped("add", [](int32_t a, int32_t b) {
+    return int32_t(saturate<Number>(int64_t(a) + b));
+  });
+  addClamped("sub", [](int32_t a, int32_t b) {
+    return int32_t(saturate<Number>(int64_t(a) - b));
+  });
   using i32 = int32_t;
   add("add", packed<Type(Type, Type)>([](i32 a, i32 b) { return a + b; }));
   add("sub", packed<Type(Type, Type)>([](i32 a, i32 b) { return a - b; }));
@@ -185,8 +199,8 @@ void mlir::iris::emulator::addVectorPacked(InstructionTable &table) {
             packed<PF32(PF32, PF32, PF32)>(
                 [](float a, float b, float c) { return fuse(a, b, c); },
                 [](float a, float b, float c) { return fuseSlowly(a, b, c); }));
-  addPackedIntegers<PU16>(table, "u16");
-  addPackedIntegers<PI16>(table, "i16");
+  addPackedIntegers<PU16, uint16_t>(table, "u16");
+  addPackedIntegers<PI16, int16_t>(table, "i16");
   using i32 = int32_t;
   table.add("v_pk_lshlrev_b16", packed<PU16(PU16, PU16)>([](i32 a, i32 b) {
               return b << (a & 15);

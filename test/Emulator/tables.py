@@ -365,7 +365,8 @@ def clamped():
         most = (1 << bits) - 1
         for operation, function in (
                 ("add", lambda a, b, most=most: min(a + b, most)),
-                ("sub", lambda a, b: max(a - b, 0))):
+                ("sub", lambda a, b: max(a - b, 0)),
+                ("subrev", lambda a, b: max(b - a, 0))):
             VECTORS.append((f"v_{operation}_u{bits} v8, v2, v4 clamp",
                             (bits, bits), "", bits, function))
 
@@ -416,6 +417,12 @@ def halves():
     both("v_pk_max_f16", 2, lambda a, b: pick("f16", a, b, True), "f16")
     both("v_pk_min_f16", 2, lambda a, b: pick("f16", a, b, False), "f16")
     both("v_pk_add_u16", 2, lambda a, b: (a + b) & 0xFFFF, "")
+    for operation, sign in (("add", 1), ("sub", -1)):
+        both(f"v_pk_{operation}_u16", 2, lambda a, b, sign=sign:
+             min(max(a + sign * b, 0), 0xFFFF), "", " clamp")
+        both(f"v_pk_{operation}_i16", 2, lambda a, b, sign=sign:
+             min(max(signed(a, 16) + sign * signed(b, 16), -0x8000), 0x7FFF)
+             & 0xFFFF, "", " clamp")
     both("v_pk_mul_lo_u16", 2, lambda a, b: a * b & 0xFFFF, "")
     both("v_pk_lshlrev_b16", 2, lambda a, b: b << (a & 15) & 0xFFFF, "")
     # The halves of one source are exchanged, one half of another negated.

@@ -19,6 +19,7 @@
 #include "MixedLimits.h"
 #include "NarrowStores.h"
 #include "NegatedBooleans.h"
+#include "NegatedVectors.h"
 #include "NestedMinMax.h"
 #include "RotatedSums.h"
 #include "ScalarPressure.h"
@@ -409,6 +410,9 @@ LogicalResult ModuleToObject::optimize() {
             if (options.guards.contains(Guard::ExactSelection))
               passes.addPass(llvm::createModuleToFunctionPassAdaptor(
                   ExactSelectionPass()));
+            if (options.guards.contains(Guard::NegatedVectors))
+              passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+                  NegatedVectorsPass()));
             // Makes divisions whose operands are to be hidden.
             if (options.guards.contains(Guard::WideDivisions))
               passes.addPass(

@@ -16,6 +16,7 @@
 // RUN: %{asm} --disable-guards=constant-ors | FileCheck %s --check-prefix=ORS
 // RUN: %{asm} --disable-guards=carries | FileCheck %s --check-prefix=CARRY
 // RUN: %{asm} --disable-guards=zero-bytes | FileCheck %s --check-prefix=ZERO-BYTES
+// RUN: %{asm} --disable-guards=negated-vectors | FileCheck %s --check-prefix=NEGATED
 // RUN: %{asm} --disable-guards=byte-dots | FileCheck %s --check-prefix=DOTS
 
 !v = memref<256xi32, #iris.symmetric>
@@ -396,6 +397,28 @@ gpu.module @kernels {
     %two = arith.ori %third, %low : !t
     %all = arith.ori %two, %second : !t
     tile.store %all, %v[%c0] : !t, !v
+    gpu.return
+  }
+
+  // All four elements of a thread are negated: no NaN without a sign is left.
+  // CHECK-LABEL: {{^}}negated_vector:
+  // CHECK-NOT: 0x7fc00000
+  // CHECK: s_endpgm
+  // NEGATED-LABEL: {{^}}negated_vector:
+  // NEGATED: 0x7fc00000
+  gpu.func @negated_vector(%v: !v, %f: memref<256xf32, #iris.symmetric>) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %v[%c0] : !v -> !t
+    %k128 = arith.constant dense<128> : !t
+    %nan = arith.constant dense<0x7fc00000> : !t
+    %is = arith.cmpi eq, %x, %k128 : !t
+    %selected = arith.select %is, %nan, %x : tensor<256xi1>, !t
+    %float = arith.bitcast %selected : !t to tensor<256xf32>
+    %negative = arith.negf %float : tensor<256xf32>
+    %numerator = tile.load %f[%c0] : memref<256xf32, #iris.symmetric> -> tensor<256xf32>
+    %quotient = arith.divf %numerator, %negative : tensor<256xf32>
+    tile.store %quotient, %f[%c0] : tensor<256xf32>, memref<256xf32, #iris.symmetric>
     gpu.return
   }
 }

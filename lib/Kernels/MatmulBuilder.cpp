@@ -275,18 +275,29 @@ void MatmulBuilder::forStrips(Value column, Body body) {
 
 Value MatmulBuilder::sumStrips(int64_t count,
                                llvm::function_ref<Value(Value)> load) {
-  Value sum =
-      arith::ConstantOp::create(b, b.getZeroAttr(stripType(config.sum)));
   // As many strips as a thread has registers for.
   constexpr int64_t atOnce = 4;
-  for (int64_t first = 0; first < count; first += atOnce) {
-    SmallVector<Value> strips;
-    for (int64_t i = first; i < std::min(first + atOnce, count); ++i)
-      strips.push_back(load(index(i)));
-    for (Value strip : strips)
+  // `sum` and strips from the number `first` on, in order.
+  auto addStrips = [&](Value sum, Value first, int64_t strips) {
+    SmallVector<Value> loaded;
+    for (int64_t i = 0; i < strips; ++i)
+      loaded.push_back(load(add(first, index(i))));
+    for (Value strip : loaded)
       sum = addPartialSum(sum, strip);
+    return sum;
+  };
+  Value sum =
+      arith::ConstantOp::create(b, b.getZeroAttr(stripType(config.sum)));
+  int64_t inLoop = count > atOnce ? count / atOnce * atOnce : 0;
+  if (inLoop > 0) {
+    auto body = [&](OpBuilder &, Location, Value first, ValueRange sums) {
+      scf::YieldOp::create(b, addStrips(sums.front(), first, atOnce));
+    };
+    auto loop = scf::ForOp::create(b, index(0), index(inLoop), index(atOnce),
+                                   ValueRange{sum}, body);
+    sum = loop.getResult(0);
   }
-  return sum;
+  return inLoop < count ? addStrips(sum, index(inLoop), count - inLoop) : sum;
 }
 
 Value MatmulBuilder::zeros(Type element) {

@@ -70,12 +70,12 @@ mlir::iris::parseTargetList(llvm::StringRef names) {
 /// visits again only the blocks that changed. With LLVM's 10,000 it took 23 of
 /// the 25 s of a kernel of 3,357 blocks, which takes 2 s now.
 static void limitRestartsOfCodeGenPrepare() {
-  constexpr unsigned maxBlocks = 500;
+  constexpr llvm::StringLiteral maxBlocks = "500";
   auto &known = llvm::cl::getRegisteredOptions();
   auto found = known.find("cgpp-huge-func");
   if (found == known.end() || found->second->getNumOccurrences() != 0)
     return; // another LLVM, or the process has chosen
-  *static_cast<llvm::cl::opt<unsigned> *>(found->second) = maxBlocks;
+  found->second->addOccurrence(/*pos=*/0, found->second->ArgStr, maxBlocks);
 }
 
 void mlir::iris::initializeBackend(TargetKind kind) {

@@ -118,8 +118,9 @@ public:
   /// addends in registers.
   void forStrips(Value column, Body body);
   RankedTensorType stripType(Type element) const;
-  /// The sum of `count` strips, in order; several are loaded at once. The others
-  /// follow in a loop: LLVM would load more at once, and spill registers.
+  /// The sum of `count` strips, in order; several are loaded at once. The
+  /// others follow in a loop: LLVM would load more at once, and spill
+  /// registers.
   Value sumStrips(int64_t count, llvm::function_ref<Value(Value)> load);
 
   //===--------------------------------------------------------------------===//

@@ -2,25 +2,42 @@
 #include "NegatedVectors.h"
 
 #include "ReplaceInstructions.h"
+#include "llvm/IR/PatternMatch.h"
 
 #include <algorithm>
 #include <numeric>
 
 constexpr unsigned kRegisterBits = 32;
 
-/// The negative of `op`'s operand, from parts that fill at most one register,
-/// or are one element; null if it is one such part.
+/// The vector of floats that `op` negates, also by its signs as integers; null
+/// if it negates none.
+static llvm::Value *getNegatedVector(llvm::Instruction &op,
+                                     llvm::IRBuilder<> &b) {
+  using namespace llvm::PatternMatch;
+  llvm::Value *vector;
+  if (match(&op, m_FNeg(m_Value(vector))))
+    return vector;
+  auto signs = m_BitCast(m_Xor(m_Value(vector), m_SignMask()));
+  bool sameElements =
+      match(&op, signs) && vector->getType()->getScalarSizeInBits() ==
+                               op.getType()->getScalarSizeInBits();
+  return sameElements ? b.CreateBitCast(vector, op.getType()) : nullptr;
+}
+
+/// The negative of the vector that `op` negates, from parts that fill at most
+/// one register, or are one element; null if it is one such part.
 static llvm::Value *negateParts(llvm::Instruction &op, llvm::IRBuilder<> &b) {
   auto *type = llvm::dyn_cast<llvm::FixedVectorType>(op.getType());
-  if (op.getOpcode() != llvm::Instruction::FNeg || !type)
+  if (!type || !type->getElementType()->isFloatingPointTy())
     return nullptr;
   const unsigned count = type->getNumElements();
   const unsigned perPart =
       std::max(1u, kRegisterBits / type->getScalarSizeInBits());
-  if (count <= perPart)
+  llvm::Value *vector = count > perPart ? getNegatedVector(op, b) : nullptr;
+  if (!vector)
     return nullptr;
-  b.setFastMathFlags(op.getFastMathFlags());
-  llvm::Value *vector = op.getOperand(0);
+  if (auto *negation = llvm::dyn_cast<llvm::FPMathOperator>(&op))
+    b.setFastMathFlags(negation->getFastMathFlags());
   llvm::Value *result = llvm::PoisonValue::get(type);
   for (unsigned first = 0; first < count; first += perPart) {
     if (perPart == 1) {

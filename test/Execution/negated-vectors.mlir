@@ -45,6 +45,24 @@ gpu.module @kernels {
     tile.store %quotient, %numerators[%c0] : !u, !f
     gpu.return
   }
+  // The same by the signs of the integers: 128 * 0x810000 are the bits of 4.0.
+  gpu.func @divide_by_flipped(%words: !i, %numerators: !f) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %c0 = arith.constant 0 : index
+    %k128 = arith.constant dense<128> : !t
+    %factor = arith.constant dense<0x810000> : !t
+    %sign = arith.constant dense<0x80000000> : !t
+    %word = tile.load %words[%c0] : !i -> !t
+    %is = arith.cmpi ule, %word, %k128 : !t
+    %four = arith.muli %word, %factor : !t
+    %selected = arith.select %is, %four, %word : tensor<512xi1>, !t
+    %flipped = arith.xori %selected, %sign : !t
+    %negative = arith.bitcast %flipped : !t to !u
+    %numerator = tile.load %numerators[%c0] : !f -> !u
+    %quotient = arith.divf %numerator, %negative : !u
+    tile.store %quotient, %numerators[%c0] : !u, !f
+    gpu.return
+  }
   gpu.func @check(%ctx: !iris.ctx, %quotients: !f, %first: f32, %second: f32)
       kernel attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
@@ -72,6 +90,9 @@ func.func @main(%ctx: !iris.ctx) {
   %second = arith.constant -1.5 : f32
   iris.launch @kernels::@fill programs(%one) args(%words, %numerators, %x, %n : !i, !f, f32, f32)
   iris.launch @kernels::@divide programs(%one) args(%words, %numerators : !i, !f)
+  iris.launch @kernels::@check programs(%one) args(%ctx, %numerators, %first, %second : !iris.ctx, !f, f32, f32)
+  iris.launch @kernels::@fill programs(%one) args(%words, %numerators, %x, %n : !i, !f, f32, f32)
+  iris.launch @kernels::@divide_by_flipped programs(%one) args(%words, %numerators : !i, !f)
   iris.launch @kernels::@check programs(%one) args(%ctx, %numerators, %first, %second : !iris.ctx, !f, f32, f32)
   iris.sync %ctx
   return

@@ -243,7 +243,7 @@ def run_rank(args, name, library, rank, barrier, cell, results):
         results.put((rank, measure(args, name, library, rank, share, wait)))
     except Exception as error:  # pylint: disable=broad-except
         barrier.abort()
-        results.put((rank, f"rank {rank}: {error}"))
+        results.put((rank, f"rank {rank}: {error!r}"))
 
 
 def run_round(args, name, library):

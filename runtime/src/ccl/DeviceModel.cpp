@@ -228,13 +228,16 @@ static ProcessorModel readProcessor(const JsonValue &json) {
   size_t size = tiles.arraySize(64);
   for (size_t i = 0; i < size; ++i) {
     JsonValue tile = tiles.element(i);
-    tile.expectKeys({"m", "n", "kBytes", "warps", "fetches"});
+    tile.expectKeys({"m", "n", "kBytes", "warps", "fetches", "shardKBytes"});
     model.tiles.push_back(
         {readConfigNumber(tile.member("m"), numbers::tileM),
          readConfigNumber(tile.member("n"), numbers::tileN),
          readConfigNumber(tile.member("kBytes"), kBytes),
          readConfigNumber(tile.member("warps"), numbers::warps),
-         !tile.has("fetches") || tile.member("fetches").boolean()});
+         !tile.has("fetches") || tile.member("fetches").boolean(),
+         tile.has("shardKBytes")
+             ? readConfigNumber(tile.member("shardKBytes"), kBytes)
+             : 0});
   }
   if (model.tiles.empty())
     tiles.fail("is empty; expected at least one tile");
@@ -366,6 +369,8 @@ static OrderedJson processorJson(const ProcessorModel &processor) {
                         {"warps", tile.warps}};
     if (!tile.fetches)
       each["fetches"] = false;
+    if (tile.shardKBytes != 0)
+      each["shardKBytes"] = tile.shardKBytes;
     json["tiles"].push_back(std::move(each));
   }
   json["commPrograms"] = processor.commPrograms;

@@ -73,6 +73,9 @@ struct TileShape {
   /// Whether kernels that fetch operands may have it. On some GPUs it makes
   /// them spill registers.
   bool fetches = true;
+  /// As kBytes, of kernels that multiply shards of k, which need registers for
+  /// the shards' addresses; 0: kBytes.
+  int64_t shardKBytes = 0;
 };
 
 /// The processors of a GPU (SMs, compute units), and how matmuls run on them.

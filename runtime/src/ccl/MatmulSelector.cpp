@@ -137,6 +137,14 @@ static std::vector<int64_t> splitsFor(const MatmulTuningKey &s,
   return choices;
 }
 
+/// The tile with the k-step of the problem: shards of k may take another one.
+static TileShape withKStep(const MatmulProblem &p, TileShape tile) {
+  if (p.kind == MatmulKind::allGatherMatmul && p.config.shard != "m" &&
+      tile.shardKBytes != 0)
+    tile.kBytes = tile.shardKBytes;
+  return tile;
+}
+
 /// Appends all candidate configs of a variant and a tile.
 static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
                           const std::string &variant, const TileShape &tile,
@@ -156,7 +164,7 @@ static void addCandidates(const MatmulTuningKey &s, const ProcessorModel &chip,
   config.tileN = tile.n;
   config.warps = tile.warps;
   if (config.tileK == 0)
-    config.tileK = tileKOf(tile, p.element);
+    config.tileK = tileKOf(withKStep(p, tile), p.element);
   if (config.programs == 0)
     config.programs = chip.processors;
   if (config.xcds == 0 && chip.xcds > 1)

@@ -184,7 +184,6 @@ TEST(MatmulSelector, SplitsKWhereTilesAreFew) {
   EXPECT_EQ(StatusCode::invalidArgument, select(s).status().code());
 }
 
-/// Chunks of fewer rows than a tile leave most of the tile empty.
 /// Kernels that fetch spill registers with tiles of 8 warps on gfx942, and with
 /// all tiles on gfx1100.
 TEST(MatmulSelector, FetchesWithTilesThatDoNotSpill) {
@@ -214,6 +213,26 @@ TEST(MatmulSelector, FetchesWithTilesThatDoNotSpill) {
   EXPECT_EQ(estimates(key).front().config.tileM, 256);
 }
 
+/// On gfx1100, steps of 128 bytes of k leave no registers for shards of k.
+TEST(MatmulSelector, TakesSmallerStepsOfShardsOfK) {
+  for (DType element : {DType::f16, DType::i8})
+    for (const char *shard : {"k", "m"}) {
+      MatmulTuningKey key =
+          onH200(MatmulKind::allGatherMatmul, 4096, 3584, 8192);
+      key.device = DeviceKind::hip;
+      key.target = "gfx1100";
+      key.problem.element = element;
+      key.problem.config.shard = shard;
+      std::vector<MatmulEstimate> all = estimates(key);
+      ASSERT_FALSE(all.empty());
+      const int64_t bytes = shard[0] == 'k' ? 64 : 128;
+      for (const MatmulEstimate &each : all)
+        EXPECT_EQ(each.config.tileK * dtypeBytes(element), bytes)
+            << each.config.variant;
+    }
+}
+
+/// Chunks of fewer rows than a tile leave most of the tile empty.
 TEST(MatmulSelector, DoesNotFuseChunksSmallerThanATile) {
   // Measured on 2 H200: 202 us with hbm_buffer, 79 unfused; 178 with
   // copy_engine, 65 unfused.

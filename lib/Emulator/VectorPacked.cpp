@@ -158,7 +158,7 @@ static void addPackedFloats(InstructionTable &table, llvm::StringRef type) {
 /// `Number` is the integer of a half.
 template <class Type, class Number>
 static void addPackedIntegers(InstructionTable &table, llvm::StringRef type) {
-  auto add = [&](const char *operation, Semantics semantics,
+  auto add = [&](const char *operation, const Semantics &semantics,
                  llvm::StringRef modifier = "") {
     table.add((llvm::Twine("v_pk_") + operation + "_" + type + modifier).str(),
               semantics);

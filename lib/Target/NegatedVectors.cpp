@@ -2,10 +2,10 @@
 #include "NegatedVectors.h"
 
 #include "ReplaceInstructions.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/PatternMatch.h"
 
 #include <algorithm>
-#include <numeric>
 
 constexpr unsigned kRegisterBits = 32;
 
@@ -38,26 +38,13 @@ static llvm::Value *negateParts(llvm::Instruction &op, llvm::IRBuilder<> &b) {
     return nullptr;
   if (auto *negation = llvm::dyn_cast<llvm::FPMathOperator>(&op))
     b.setFastMathFlags(negation->getFastMathFlags());
-  llvm::Value *result = llvm::PoisonValue::get(type);
+  llvm::SmallVector<llvm::Value *> parts;
   for (unsigned first = 0; first < count; first += perPart) {
-    if (perPart == 1) {
-      llvm::Value *element = b.CreateExtractElement(vector, first);
-      result = b.CreateInsertElement(result, b.CreateFNeg(element), first);
-      continue;
-    }
-    // Elements of the part, then the whole vector with the part in its place.
-    llvm::SmallVector<int> part(std::min(perPart, count - first));
-    std::iota(part.begin(), part.end(), first);
-    llvm::Value *negated = b.CreateFNeg(b.CreateShuffleVector(vector, part));
-    llvm::SmallVector<int> widened(count, -1), merged(count);
-    std::iota(widened.begin(), widened.begin() + part.size(), 0);
-    std::iota(merged.begin(), merged.end(), 0);
-    for (unsigned i = 0; i < part.size(); ++i)
-      merged[first + i] = count + i;
-    result = b.CreateShuffleVector(
-        result, b.CreateShuffleVector(negated, widened), merged);
+    llvm::SmallVector<int, 16> elements = llvm::createSequentialMask(
+        first, std::min(perPart, count - first), /*NumUndefs=*/0);
+    parts.push_back(b.CreateFNeg(b.CreateShuffleVector(vector, elements)));
   }
-  return result;
+  return llvm::concatenateVectors(b, parts);
 }
 
 llvm::PreservedAnalyses

@@ -54,7 +54,6 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Sign-extended bytes and halves whose bits are a float.
   // Words that differ in their bytes in the middle, and in another kernel, which
   // does not know them, a byte in two places, and zero above it.
   gpu.func @fill_words(%v: !v, %y: i32) kernel attributes {iris.num_warps = 4 : i32} {
@@ -93,6 +92,7 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Sign-extended bytes and halves whose bits are a float.
   gpu.func @extended_floats(%ctx: !iris.ctx, %b: !b, %v: !v, %x: i8, %y: i32,
       %want: f32, %half: f32, %high: i32)
       kernel attributes {iris.num_warps = 1 : i32} {

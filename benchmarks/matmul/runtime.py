@@ -6,7 +6,7 @@ from ctypes import Structure, byref, c_char_p, c_double, c_int32, \
 
 MAX_DIMS = 6
 CONTEXT, MEMREF = 0, 1
-CUDA = 2
+HOST, CUDA = 0, 2
 KINDS = ("matmul", "all_gather_matmul", "matmul_all_gather",
          "matmul_reduce_scatter", "matmul_all_reduce")
 TYPES = {"f16": 0, "bf16": 1, "f32": 2, "i8": 4, "i32": 6}
@@ -68,14 +68,16 @@ class Memory:
 
 
 class World:
-    """One rank on one CUDA device; the kernels of some packages."""
+    """One rank on a CUDA device or the host; the kernels of some packages."""
 
-    def __init__(self, library, packages, rank=0, ranks=1, job="matmul"):
+    def __init__(self, library, packages, rank=0, ranks=1, job="matmul",
+                 device=CUDA):
         self.lib = ctypes.CDLL(library)
         self.lib.irisrtLastError.restype = c_char_p
         self.handle = c_void_p()
-        options = Options(structBytes=ctypes.sizeof(Options), device=CUDA,
-                          deviceIndexPlusOne=rank + 1, rank=rank,
+        options = Options(structBytes=ctypes.sizeof(Options), device=device,
+                          deviceIndexPlusOne=0 if device == HOST else rank + 1,
+                          rank=rank,
                           numRanks=ranks, job=job.encode(), waitLimit=10)
         self.call("WorldCreate", byref(options), byref(self.handle))
         for package in packages:

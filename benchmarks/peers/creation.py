@@ -12,7 +12,7 @@ Each round starts one process for each rank, on GPU 0 to N-1. Reported are the
 slowest rank's times and the largest memory of a rank, the median of the rounds
 and the most:
 
-  create     ms of ncclCommInitRank, or of irisrtWorldCreate
+  create     ms of ncclCommInitRank, or of a world, its stream and communicator
   first      ms of the first all-reduce of 1 KiB, with synchronization
   later      us of the 21st of such calls, synchronized, the median of 20
   host       us that such a call occupies the calling thread, the median of 200
@@ -83,7 +83,7 @@ class Gpu:
 
 class Cpu:
     """The same for CPU ranks, whose NCCL calls end before they return."""
-    runtime_device = 0  # the host
+    runtime_device = runtime.HOST
 
     def __init__(self, _):
         self.buffers = []
@@ -138,41 +138,33 @@ class Worlds:
     """Worlds and their communicators through the runtime's C API."""
 
     def __init__(self, library, gpu, rank, ranks, share):
-        self.lib = ctypes.CDLL(library)
-        self.lib.irisrtLastError.restype = ctypes.c_char_p
-        self.device, self.rank, self.ranks = gpu.runtime_device, rank, ranks
-        self.share, self.names = share, 0
-
-    def call(self, name, *args):
-        if getattr(self.lib, name)(*args):
-            raise RuntimeError(self.lib.irisrtLastError().decode())
+        ctypes.CDLL(library)  # its loading is no creation
+        self.library, self.device = library, gpu.runtime_device
+        self.rank, self.ranks, self.share = rank, ranks, share
 
     def create(self):
         job = f"creation-{int.from_bytes(self.share(os.urandom(8)), 'little')}"
-        self.names += 1
-        options = runtime.Options(
-            structBytes=ctypes.sizeof(runtime.Options), device=self.device,
-            deviceIndexPlusOne=self.rank + 1 if self.device else 0,
-            rank=self.rank, numRanks=self.ranks, job=job.encode(), waitLimit=10,
-            name=f"world{self.names}".encode(), heapBytes=0)
         start = time.perf_counter()
-        world, comm = ctypes.c_void_p(), ctypes.c_void_p()
-        self.call("irisrtWorldCreate", ctypes.byref(options),
-                  ctypes.byref(world))
-        self.call("iriscclCommCreate", world, None, ctypes.byref(comm))
+        world = runtime.World(self.library, [], self.rank, self.ranks, job,
+                              self.device)
+        comm = ctypes.c_void_p()
+        world.call("CommCreate", world.handle, None, ctypes.byref(comm),
+                   library="irisccl")
         return (world, comm), time.perf_counter() - start
 
     def all_reduce(self, handle, buffer, count):
-        self.call("iriscclAllReduce", handle[1], buffer, buffer,
-                  ctypes.c_uint64(count), IRISCCL_F32, IRISCCL_SUM,
-                  ctypes.c_uint64(0), None)
+        world, comm = handle
+        world.call("AllReduce", comm, buffer, buffer, ctypes.c_uint64(count),
+                   IRISCCL_F32, IRISCCL_SUM, world.stream, None,
+                   library="irisccl")
 
     def synchronize(self, handle):
-        self.call("irisrtSynchronize", handle[0], ctypes.c_uint64(0))
+        handle[0].synchronize()
 
     def destroy(self, handle):
-        self.call("iriscclCommDestroy", handle[1])
-        self.call("irisrtWorldDestroy", handle[0])
+        world, comm = handle
+        world.call("CommDestroy", comm, library="irisccl")
+        world.call("WorldDestroy", world.handle)
 
 
 def resident():

@@ -154,6 +154,8 @@ void mlir::iris::buildIrisTranslatePipeline(
   // by what they divide by, also where it only finds out that that is 0.
   kernels.addPass(createIrisVerifyAffinePass());
   kernels.addPass(createLowerAffinePass());
+  if (getGuards(options).contains(Guard::CeilDivisions))
+    kernels.addPass(createIrisExpandCeilDivsPass());
   // Ranks are small: a peer's number, (rank + k) mod ranks, costs a 32-bit
   // division, not a 64-bit one.
   kernels.addPass(arith::createIntRangeOptimizationsPass());

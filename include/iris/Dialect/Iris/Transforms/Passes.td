@@ -331,6 +331,39 @@ def IrisResolveDimsPass : Pass<"iris-resolve-dims"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def IrisExpandCeilDivsPass : Pass<"iris-expand-ceil-divs"> {
+  let summary = "Signed divisions that round up become ones that truncate";
+  let description = [{
+    A guard (docs/internals/guards.md): MLIR's analysis of ranges takes
+    `arith.ceildivsi` of the least number of its type for positive. So it meets
+    what MLIR itself makes of the op later: a quotient that is truncated, plus 1
+    where the exact one is positive and no integer.
+
+    Before:
+
+    ```mlir
+    %q = arith.ceildivsi %x, %y : i32
+    ```
+
+    After:
+
+    ```mlir
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %truncated = arith.divsi %x, %y : i32
+    %back = arith.muli %truncated, %y : i32
+    %rounds = arith.cmpi ne, %x, %back : i32
+    %is_negative = arith.cmpi slt, %x, %zero : i32
+    %divides_by_negative = arith.cmpi slt, %y, %zero : i32
+    %is_positive = arith.cmpi eq, %is_negative, %divides_by_negative : i1
+    %rounds_up = arith.andi %rounds, %is_positive : i1
+    %above = arith.addi %truncated, %one : i32
+    %q = arith.select %rounds_up, %above, %truncated : i32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def IrisExpandPositionsPass : Pass<"iris-expand-positions"> {
   let summary = "Positions of vectors' elements become selections";
   let description = [{

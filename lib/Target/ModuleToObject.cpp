@@ -25,6 +25,7 @@
 #include "ScalarPressure.h"
 #include "SelectedZeros.h"
 #include "ShortIntegers.h"
+#include "ShortLimits.h"
 #include "ShortShifts.h"
 #include "SpillSearch.h"
 #include "UnsignedConversions.h"
@@ -447,6 +448,9 @@ LogicalResult ModuleToObject::optimize() {
             if (options.guards.contains(Guard::MixedLimits))
               passes.addPass(
                   llvm::createModuleToFunctionPassAdaptor(MixedLimitsPass()));
+            if (options.guards.contains(Guard::ShortLimits))
+              passes.addPass(
+                  llvm::createModuleToFunctionPassAdaptor(ShortLimitsPass()));
             if (options.guards.contains(Guard::NegatedBooleans))
               passes.addPass(llvm::createModuleToFunctionPassAdaptor(
                   NegatedBooleansPass()));

@@ -35,7 +35,6 @@ import collections
 import dataclasses
 import functools
 import json
-import multiprocessing
 import os
 import pathlib
 import random
@@ -44,6 +43,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent import futures
 
 import machine  # first: it switches to an interpreter that has NumPy
 import collectives
@@ -265,13 +265,17 @@ def run_kernel(arguments):
 
 
 def tasks(options, folder):
-    for suite_name in options.suites.split(","):
-        suite = SUITES[suite_name]
-        for chip in options.chips.split(","):
-            if names := suite.names(chip, options.only):
-                compiled = suite.compile(chip, names, folder)
-                for name in names:
-                    yield suite_name, compiled, chip, name, options
+    kernels = [(suite, chip, names)
+               for suite in options.suites.split(",")
+               for chip in options.chips.split(",")
+               if (names := SUITES[suite].names(chip, options.only))]
+    with futures.ThreadPoolExecutor(options.jobs) as pool:
+        compiled = pool.map(
+            lambda suite, chip, names: SUITES[suite].compile(chip, names, folder),
+            *zip(*kernels))
+        return [(suite, code, chip, name, options)
+                for (suite, chip, names), code in zip(kernels, compiled)
+                for name in names]
 
 
 def print_table(counts):
@@ -307,9 +311,15 @@ def main():
     good, start = True, time.time()
     with tempfile.TemporaryDirectory() as folder, \
             open(options.log or os.devnull, "w", encoding="utf-8") as log, \
-            multiprocessing.Pool(options.jobs, maxtasksperchild=1) as pool:
-        for suite, chip, name, error, results in pool.imap_unordered(
-                run_kernel, tasks(options, folder)):
+            futures.ProcessPoolExecutor(options.jobs,
+                                        max_tasks_per_child=1) as pool:
+        started = [pool.submit(run_kernel, task)
+                   for task in tasks(options, folder)]
+        for done, future in enumerate(futures.as_completed(started), 1):
+            suite, chip, name, error, results = future.result()
+            if sys.stderr.isatty():
+                print(f"\r{done} of {len(started)} kernels", end="",
+                      file=sys.stderr)
             if error:
                 print(f"{chip} {name}: fails unchanged: {error}")
                 good = False
@@ -325,6 +335,7 @@ def main():
                         {"suite": suite, "chip": chip, "kernel": name,
                          "kind": mutant.kind, "mutant": str(mutant),
                          **result.record}) + "\n")
+            log.flush()
     print_table(counts)
     caught = sum(each["caught"] for each in counts.values())
     others = sum(each["mutants"] for each in counts.values()) - caught

@@ -48,6 +48,7 @@ static const Number numbers[] = {
     {"bf16Factor", &ProcessorModel::bf16Factor},
     {"overlapExponent", &ProcessorModel::overlapExponent},
     {"splitUs", &ProcessorModel::splitUs},
+    {"splitBytesPerUs", &ProcessorModel::splitBytesPerUs},
     {"processorLoadBytesPerUs", &ProcessorModel::processorLoadBytesPerUs},
     {"deviceLoadBytesPerUs", &ProcessorModel::deviceLoadBytesPerUs},
     {"kStepUs", &ProcessorModel::kStepUs},

@@ -80,6 +80,7 @@ static const NumberField<ProcessorModel> processorNumbers[] = {
     {"factor32Bit", &ProcessorModel::factor32Bit, true},
     {"overlapExponent", &ProcessorModel::overlapExponent, true},
     {"splitUs", &ProcessorModel::splitUs, false},
+    {"splitBytesPerUs", &ProcessorModel::splitBytesPerUs, true},
     {"processorLoadBytesPerUs", &ProcessorModel::processorLoadBytesPerUs, true},
     {"deviceLoadBytesPerUs", &ProcessorModel::deviceLoadBytesPerUs, true},
     {"memoryBytesPerUs", &ProcessorModel::memoryBytesPerUs, true},

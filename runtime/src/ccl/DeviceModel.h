@@ -100,8 +100,9 @@ struct ProcessorModel {
   /// Concurrent times combine as a power mean with this exponent: the larger it
   /// is, the closer the result is to the longest time.
   double overlapExponent;
-  /// Overhead of split-K per tile, without the additions.
-  double splitUs;
+  /// Overhead of split-K per tile, without the additions; rate at which the
+  /// last program of a tile adds the partial sums.
+  double splitUs, splitBytesPerUs;
   /// Bandwidth of global-to-shared copies of operand tiles, of one processor
   /// and of the device.
   double processorLoadBytesPerUs, deviceLoadBytesPerUs;

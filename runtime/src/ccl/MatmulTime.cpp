@@ -83,7 +83,7 @@ static double tileTime(const ProcessorModel &chip, const MatmulConfig &config,
   // The last program of a split tile adds the partial sums of all its programs.
   if (splits > 1)
     us += chip.splitUs + splits * tileElements(config) * bytesPerPartialSum /
-                             chip.reduceBytesPerUs;
+                             chip.splitBytesPerUs;
   return us;
 }
 

@@ -8,8 +8,40 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Imports the second half of 8192 bytes, and passes what is no memory. */
+static int useImports(IrisRtWorld *world, uint64_t memory) {
+  const uint32_t rank = irisrtWorldRank(world), n = irisrtWorldNumRanks(world);
+  uint64_t imported = 0, next = 0;
+  int ordinary = 0;
+  CHECK(irisrtImport(NULL, memory, 4096, &imported) == IRISRT_INVALID_ARGUMENT);
+  CHECK(irisrtImport(world, memory, 4096, NULL) == IRISRT_INVALID_ARGUMENT);
+  CHECK(irisrtImport(world, (uint64_t)(uintptr_t)&ordinary, 4, &imported) ==
+        IRISRT_UNAVAILABLE);
+  CHECK(strstr(irisrtLastError(), "ordinary memory"));
+  CHECK(irisrtImport(world, memory, 0, &imported) == IRISRT_INVALID_ARGUMENT);
+  CHECK(imported == 0);
+  TRY(irisrtImport(world, memory + 4096, 4096, &imported));
+  CHECK(irisrtImport(world, memory + 8188, 4, &next) ==
+        IRISRT_INVALID_ARGUMENT);
+  CHECK(strstr(irisrtLastError(), "imported already"));
+  CHECK(irisrtIsSymmetric(world, imported, 4096));
+  CHECK(!irisrtIsSymmetric(world, imported, 4097));
+  TRY(irisrtTranslate(world, imported + 8, (rank + 1) % n, &next));
+  *(uint32_t *)(uintptr_t)next = 77 + rank;
+  TRY(irisrtSync(world));
+  CHECK(*(uint32_t *)(uintptr_t)(memory + 4104) == 77 + (rank + n - 1) % n);
+  CHECK(irisrtRelease(world, imported + 8) == IRISRT_INVALID_ARGUMENT);
+  CHECK(irisrtRelease(NULL, imported) == IRISRT_INVALID_ARGUMENT);
+  TRY(irisrtRelease(world, imported));
+  CHECK(irisrtRelease(world, imported) == IRISRT_INVALID_ARGUMENT);
+  CHECK(irisrtWorldFailure(world) == IRISRT_OK);
+  return 0;
+}
+
+/* `memory` are 8192 bytes that peers can map. */
 int irisTestCApi(const char *job, uint32_t rank, uint32_t numRanks,
-                 const void *packageBytes, uint64_t packageSize) {
+                 const void *packageBytes, uint64_t packageSize,
+                 uint64_t memory) {
   IrisRtWorldOptions options;
   memset(&options, 0, sizeof(options));
   IrisRtWorld *world = NULL;
@@ -121,6 +153,9 @@ int irisTestCApi(const char *job, uint32_t rank, uint32_t numRanks,
   CHECK(irisrtHostStreamDestroy(native) == IRISRT_OK);
   CHECK(irisrtHostStreamDestroy(native) == IRISRT_INVALID_ARGUMENT);
   CHECK(irisrtHostStreamCreate(NULL) == IRISRT_INVALID_ARGUMENT);
+  int wrong = useImports(world, memory);
+  if (wrong != 0)
+    return wrong;
   TRY(irisrtWorldDestroy(world));
   return 0;
 }

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
+#include <functional>
 #include <utility>
 
 using namespace iris::rt;
@@ -85,6 +86,29 @@ protected:
     options.joinLimit = 30;
     options.collectiveLimit = 60;
     return World::create(options);
+  }
+
+  using WorldBody = std::function<std::string(
+      World &world, const LaunchInfo &launch, FakeGpuControl &control)>;
+
+  /// Runs `body`, which destroys its world, on each rank. Nothing of the
+  /// driver's may be left afterwards, nor may it have been misused.
+  static void runInWorlds(const WorldBody &body) {
+    auto ends =
+        runProcesses(numRanks(), [&](const LaunchInfo &launch) -> std::string {
+          FakeGpuControl *control = findControl(library());
+          {
+            RANK_ASSIGN(auto world, createWorld(launch));
+            bindDevice(library(), 0);
+            std::string failure = body(*world, launch, *control);
+            if (!failure.empty())
+              return failure;
+          }
+          RANK_CHECK(control->live() == 0);
+          RANK_CHECK(control->misuses == 0);
+          return "";
+        });
+    EXPECT_EQ("", failures(ends));
   }
 
   static std::string allocate(ProgramMemory &memory,
@@ -161,125 +185,102 @@ static bool isError(const Status &status, StatusCode code, const char *part) {
 /// Memory of several allocations is the same memory at both addresses, on all
 /// ranks, and nothing of the driver's leaks.
 TEST_P(GpuImports, MemoryOfTheDriver) {
-  auto ends =
-      runProcesses(numRanks(), [&](const LaunchInfo &launch) -> std::string {
-        FakeGpuControl *control = findControl(library());
-        {
-          RANK_ASSIGN(auto world, createWorld(launch));
-          bindDevice(library(), 0);
-          ProgramMemory memory;
-          TRY_STEP(allocate(memory, {granule, 3 * granule, 2 * granule}));
-          // From the middle of the first allocation to that of the last.
-          const uint64_t mine = memory.address + 4096, bytes = 4 * granule;
-          auto *words = reinterpret_cast<uint32_t *>(mine);
-          for (uint64_t i = 0; i < bytes / 4; ++i)
-            words[i] = static_cast<uint32_t>(hash(launch.rank, i, 5));
-          RANK_ASSIGN(uint64_t imported, world->import(mine, bytes));
-          RANK_CHECK(world->symmetricAddress(mine, bytes) == imported);
-          RANK_TRY(world->barrier());
-          std::vector<uint32_t> got(bytes / 4);
-          for (uint32_t rank = 0; rank < numRanks(); ++rank) {
-            RANK_ASSIGN(uint64_t there, world->translate(imported, rank));
-            RANK_TRY(world->readNow(got.data(), there, bytes));
-            for (uint64_t i = 0; i < got.size(); ++i)
-              RANK_CHECK(got[i] == static_cast<uint32_t>(hash(rank, i, 5)));
-          }
-          RANK_TRY(world->barrier());
-          RANK_ASSIGN(
-              uint64_t next,
-              world->translate(imported, (launch.rank + 1) % numRanks()));
-          uint32_t value = 1000 + launch.rank;
-          RANK_TRY(world->writeNow(next + 64, &value, 4));
-          RANK_TRY(world->sync());
-          RANK_CHECK(words[16] ==
-                     1000 + (launch.rank + numRanks() - 1) % numRanks());
-          // Freed by the program first; the import keeps it.
-          TRY_STEP(release(memory));
-          RANK_TRY(world->readNow(&value, imported + 64, 4));
-          RANK_TRY(world->release(imported));
-          RANK_CHECK(isError(world->import(mine, bytes).status(),
-                             StatusCode::invalidArgument, "or it was freed"));
-          // One that the world's end releases.
-          TRY_STEP(allocate(memory, {granule}));
-          RANK_TRY(world->import(memory.address, granule).status());
-          RANK_TRY(world->sync());
-          TRY_STEP(release(memory));
-          RANK_TRY(world->destroy());
-        }
-        RANK_CHECK(control->live() == 0);
-        RANK_CHECK(control->misuses == 0);
-        return "";
-      });
-  EXPECT_EQ("", failures(ends));
+  runInWorlds([&](World &world, const LaunchInfo &launch,
+                  FakeGpuControl &) -> std::string {
+    ProgramMemory memory;
+    TRY_STEP(allocate(memory, {granule, 3 * granule, 2 * granule}));
+    // From the middle of the first allocation to that of the last.
+    const uint64_t mine = memory.address + 4096, bytes = 4 * granule;
+    auto *words = reinterpret_cast<uint32_t *>(mine);
+    for (uint64_t i = 0; i < bytes / 4; ++i)
+      words[i] = static_cast<uint32_t>(hash(launch.rank, i, 5));
+    RANK_ASSIGN(uint64_t imported, world.import(mine, bytes));
+    RANK_CHECK(world.symmetricAddress(mine, bytes) == imported);
+    RANK_TRY(world.barrier());
+    std::vector<uint32_t> got(bytes / 4);
+    for (uint32_t rank = 0; rank < numRanks(); ++rank) {
+      RANK_ASSIGN(uint64_t there, world.translate(imported, rank));
+      RANK_TRY(world.readNow(got.data(), there, bytes));
+      for (uint64_t i = 0; i < got.size(); ++i)
+        RANK_CHECK(got[i] == static_cast<uint32_t>(hash(rank, i, 5)));
+    }
+    RANK_TRY(world.barrier());
+    RANK_ASSIGN(uint64_t next,
+                world.translate(imported, (launch.rank + 1) % numRanks()));
+    uint32_t value = 1000 + launch.rank;
+    RANK_TRY(world.writeNow(next + 64, &value, 4));
+    RANK_TRY(world.sync());
+    RANK_CHECK(words[16] == 1000 + (launch.rank + numRanks() - 1) % numRanks());
+    // Freed by the program first; the import keeps it.
+    TRY_STEP(release(memory));
+    RANK_TRY(world.readNow(&value, imported + 64, 4));
+    RANK_TRY(world.release(imported));
+    RANK_CHECK(isError(world.import(mine, bytes).status(),
+                       StatusCode::invalidArgument, "or it was freed"));
+    // One that the world's end releases.
+    TRY_STEP(allocate(memory, {granule}));
+    RANK_TRY(world.import(memory.address, granule).status());
+    RANK_TRY(world.sync());
+    TRY_STEP(release(memory));
+    RANK_TRY(world.destroy());
+    return "";
+  });
 }
 
 /// Memory that cannot be imported says why, and the world goes on.
 TEST_P(GpuImports, Refusals) {
-  auto ends =
-      runProcesses(numRanks(), [&](const LaunchInfo &launch) -> std::string {
-        FakeGpuControl *control = findControl(library());
-        {
-          RANK_ASSIGN(auto world, createWorld(launch));
-          bindDevice(library(), 0);
-          uint64_t plain = 0;
-          RANK_CHECK(driverCall(kind(), "MemAlloc", &plain, size_t(granule)) ==
-                     0);
-          RANK_CHECK(isError(world->import(plain, 4096).status(),
-                             StatusCode::unavailable, "Malloc is not"));
-          RANK_CHECK(isError(world->import(plain, 4096).status(),
-                             StatusCode::unavailable, "ncclMemAlloc"));
-          RANK_CHECK(driverCall(kind(), "MemFree", plain) == 0);
-          ProgramMemory memory;
-          TRY_STEP(allocate(memory, {granule}, /*device=*/1));
-          RANK_CHECK(isError(world->import(memory.address, 4096).status(),
-                             StatusCode::invalidArgument,
-                             "is not of device 0"));
-          TRY_STEP(release(memory));
-          TRY_STEP(allocate(memory, {granule}, 0, /*handleTypes=*/0));
-          RANK_CHECK(isError(world->import(memory.address, 4096).status(),
-                             StatusCode::unavailable, "without a handle"));
-          TRY_STEP(release(memory));
-          TRY_STEP(allocate(memory, {granule}, 0, driver::handlePosixFd,
-                            /*isCoarse=*/true));
-          Expected<uint64_t> coarse = world->import(memory.address, 4096);
-          RANK_CHECK(kind() == DeviceKind::cuda
-                         ? coarse.ok()
-                         : isError(coarse.status(), StatusCode::unavailable,
-                                   "coarse-grained"));
-          if (coarse.ok())
-            RANK_TRY(world->release(*coarse));
-          TRY_STEP(release(memory));
-          TRY_STEP(allocate(memory, {granule, granule}, 0));
-          // The end of the memory is beyond its allocation.
-          RANK_CHECK(isError(
-              world->import(memory.address + 4096, 2 * granule).status(),
-              StatusCode::invalidArgument, "there is no memory"));
-          // A driver that fails on one rank, at each step, fails on all.
-          for (const char *function :
-               {"addressRange", "memoryRetain", "memoryProperties",
-                "memoryExport", "memoryImport", "memoryMap",
-                "memorySetAccess"}) {
-            if (launch.rank == numRanks() - 1)
-              control->failFunction = function;
-            Expected<uint64_t> refused =
-                world->import(memory.address, granule + 1);
-            control->failFunction = nullptr;
-            RANK_CHECK(
-                !refused.ok() ||
-                (numRanks() == 1 && std::string(function) == "memoryImport"));
-            if (refused.ok())
-              RANK_TRY(world->release(*refused));
-          }
-          RANK_TRY(world->import(memory.address, granule + 1).status());
-          RANK_TRY(world->sync());
-          RANK_TRY(world->destroy());
-          TRY_STEP(release(memory));
-        }
-        RANK_CHECK(control->live() == 0);
-        RANK_CHECK(control->misuses == 0);
-        return "";
-      });
-  EXPECT_EQ("", failures(ends));
+  runInWorlds([&](World &world, const LaunchInfo &launch,
+                  FakeGpuControl &control) -> std::string {
+    uint64_t plain = 0;
+    RANK_CHECK(driverCall(kind(), "MemAlloc", &plain, size_t(granule)) == 0);
+    RANK_CHECK(isError(world.import(plain, 4096).status(),
+                       StatusCode::unavailable, "Malloc is not"));
+    RANK_CHECK(isError(world.import(plain, 4096).status(),
+                       StatusCode::unavailable, "ncclMemAlloc"));
+    RANK_CHECK(driverCall(kind(), "MemFree", plain) == 0);
+    ProgramMemory memory;
+    TRY_STEP(allocate(memory, {granule}, /*device=*/1));
+    RANK_CHECK(isError(world.import(memory.address, 4096).status(),
+                       StatusCode::invalidArgument, "is not of device 0"));
+    TRY_STEP(release(memory));
+    TRY_STEP(allocate(memory, {granule}, 0, /*handleTypes=*/0));
+    RANK_CHECK(isError(world.import(memory.address, 4096).status(),
+                       StatusCode::unavailable, "without a handle"));
+    TRY_STEP(release(memory));
+    TRY_STEP(allocate(memory, {granule}, 0, driver::handlePosixFd,
+                      /*isCoarse=*/true));
+    Expected<uint64_t> coarse = world.import(memory.address, 4096);
+    RANK_CHECK(kind() == DeviceKind::cuda
+                   ? coarse.ok()
+                   : isError(coarse.status(), StatusCode::unavailable,
+                             "coarse-grained"));
+    if (coarse.ok())
+      RANK_TRY(world.release(*coarse));
+    TRY_STEP(release(memory));
+    TRY_STEP(allocate(memory, {granule, granule}, 0));
+    // The end of the memory is beyond its allocation.
+    RANK_CHECK(
+        isError(world.import(memory.address + 4096, 2 * granule).status(),
+                StatusCode::invalidArgument, "there is no memory"));
+    // A driver that fails on one rank, at each step, fails on all.
+    for (const char *function :
+         {"addressRange", "memoryRetain", "memoryProperties", "memoryExport",
+          "memoryImport", "memoryMap", "memorySetAccess"}) {
+      if (launch.rank == numRanks() - 1)
+        control.failFunction = function;
+      Expected<uint64_t> refused = world.import(memory.address, granule + 1);
+      control.failFunction = nullptr;
+      RANK_CHECK(!refused.ok() ||
+                 (numRanks() == 1 && std::string(function) == "memoryImport"));
+      if (refused.ok())
+        RANK_TRY(world.release(*refused));
+    }
+    RANK_TRY(world.import(memory.address, granule + 1).status());
+    RANK_TRY(world.sync());
+    RANK_TRY(world.destroy());
+    TRY_STEP(release(memory));
+    return "";
+  });
 }
 
 /// The memory of pools, which ncclMemAlloc returns; without mappings at chosen

@@ -16,7 +16,7 @@ class Patterns:
         "counting", "known_bits", "division", "shifting", "wide_operation",
         "halves", "chosen_constant", "to_float", "carry", "extended",
         "guarded_shift", "signed_quotient", "reinterpretation", "short_float",
-        "clamp", "spread", "tile_reduction", "logic", "rounding_chain",
+        "clamp", "spread", "tile_reduction", "logic", "rounding_chain", "tie",
         "masked_or", "nested_extremum"])
     REGIONS = ["branch", "branch", "loop", "wide_loop", "halving"]
 
@@ -81,10 +81,13 @@ class Patterns:
         self.integer(self.choose.choice(ops.DIVISIONS), a, b)
 
     def signed_quotient(self):
-        """Numbers of few bits by 1 or -1: the least one has no quotient."""
+        """Numbers of few bits by 1, -1 or what is negative: the least one has
+        no quotient by -1."""
         a, b = self.pick("i8", "i16", "i32"), self.pick("i8", "i16", "i32")
         shift = self.constant(b.t, width(b.t) - 1)
-        sign = self.nonzero(self.integer("shrsi", b, shift))
+        sign = (self.nonzero(self.integer("shrsi", b, shift))
+                if self.choose.random() < 0.7 else
+                self.integer("minsi", b, self.constant(b.t, (1 << width(b.t)) - 1)))
         wide = "i64" if "i32" in (a.t, b.t) else "i32"
         self.integer(self.choose.choice(["divsi", "remsi"]),
                      self.extend(a, wide, True), self.extend(sign, wide, True))
@@ -232,12 +235,14 @@ class Patterns:
     def float_op(self):
         a = self.pick(*FLOATS)
         if self.choose.random() < 0.15:
-            name = ("vector.fma" if self.work and self.form == "vector"
-                    else "math.fma")
-            self.apply(name, a.t, a, self.partner(a), self.partner(a))
+            self.fma(a, self.partner(a), self.partner(a))
             return
         self.apply(self.choose.choice(list(ops.FLOAT_BINARY)), a.t, a,
                    self.partner(a))
+
+    def fma(self, x, y, z):
+        self.apply("vector.fma" if self.work and self.form == "vector"
+                   else "math.fma", x.t, x, y, z)
 
     def float_unary(self):
         a = self.pick(*FLOATS)
@@ -263,6 +268,29 @@ class Patterns:
         x, y = (self.cast("extf", v, target) for v in (a, self.partner(a)))
         z = self.apply(self.choose.choice(list(ops.FLOAT_BINARY)), target, x, y)
         self.cast("truncf", z, a.t)
+
+    def tie(self):
+        """Values halfway between two floats, and beside that by less than a
+        wider format may hold."""
+        if self.choose.random() < 0.4:
+            x = self.pick(*FLOATS)
+            bits, exponent, fraction = floats.FORMATS[x.t]
+            one_and_half = ((1 << exponent) - 1) << fraction - 1
+            least = self.choose.choice([1, 1 << bits - 1 | 1])
+            self.fma(x, self.constant(x.t, one_and_half), self.constant(x.t, least))
+            return
+        a, target = self.pick("i16", "i32", "i64"), self.choose.choice(FLOATS)
+        digits = floats.FORMATS[target][2] + 1
+        if width(a.t) < digits + 4:
+            raise Undefined
+        a = self.integer("andi", a, self.constant(a.t, (1 << digits) - 1))
+        a = self.integer("ori", a, self.constant(a.t, 1 << digits | 1))
+        amount = self.choose.randrange(2, width(a.t) - digits - 1)
+        a = self.integer("shli", a, self.constant(a.t, amount))
+        beside = self.choose.choice(["ori", "subi", ""])
+        if beside:
+            a = self.integer(beside, a, self.constant(a.t, 1))
+        self.cast(self.choose.choice(["sitofp", "uitofp"]), a, target)
 
     def short_float(self):
         """By way of a type of 8 bits."""

@@ -85,9 +85,12 @@ class Shapes(Arithmetic):
         thin = self.define(f"tile.expand_dims {self.use(value)} dim {dim} : "
                            f"{value.type} -> {tile(shape, value.element)}", shape,
                            value.element, False)
-        if self.choices.chance(30):
+        if self.choices.chance(50):
+            # Of which all elements are different.
+            other = self.cast(self.range_of(thin.shape), thin.element) \
+                if self.choices.chance(60) else self.value(thin.shape, thin.element)
             thin = self.binary("arith.addf" if is_float(thin.element) else "arith.addi",
-                               thin, self.value(thin.shape, thin.element), False)
+                               thin, other, False)
         return self.define(f"tile.broadcast {self.use(thin)} : {thin.type} -> "
                            f"{tile(wide, value.element)}", wide, value.element)
 
@@ -96,6 +99,11 @@ class Shapes(Arithmetic):
         if not found:
             return self.range()
         return self.splat_of(self.choices.pick(found[:6]), self.shape, True)
+
+    def range_of(self, shape):
+        """Numbers along the largest dimension."""
+        return self.define(f"tile.range dim {shape.index(max(shape))} : "
+                           f"{tile(shape, 'i32')}", shape, "i32", False)
 
     def range(self):
         element = self.balanced(["i32", "i64", "index"], "range")

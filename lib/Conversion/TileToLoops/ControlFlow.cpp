@@ -16,16 +16,11 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-bool TileLowering::readsTile(Value tile, Value carried, bool atOtherElements,
-                             bool viaView) {
-  if (!isTile(tile))
-    return false;
-  if (Value buffer = buffers.lookup(tile))
-    return buffer == buffers.lookup(carried) && (viaView || !atOtherElements);
-  Operation *op = tile.getDefiningOp();
-  return llvm::any_of(op->getOperands(), [&](Value operand) {
-    return readsTile(operand, carried, atOtherElements,
-                     viaView || isViewOp(op));
+bool TileLowering::readsTile(Value tile, Value carried, bool atOtherElements) {
+  Value buffer = buffers.lookup(carried);
+  return anyOfExpression(tile, [&](Value value, bool viaView) {
+    Value read = buffers.lookup(value);
+    return read && read == buffer && (viaView || !atOtherElements);
   });
 }
 
@@ -37,12 +32,10 @@ void TileLowering::carryTiles(scf::ForOp op) {
     Value carried = op.getRegionIterArg(number);
     if (!isTile(carried) || tile == carried)
       continue;
-    bool stillRead =
-        readsTile(tile, carried, /*atOtherElements=*/true, /*viaView=*/false);
+    bool stillRead = readsTile(tile, carried, /*atOtherElements=*/true);
     for (auto [other, otherTile] : llvm::enumerate(yield->getOperands()))
       stillRead |= other != number && readsTile(otherTile, carried,
-                                                /*atOtherElements=*/false,
-                                                /*viaView=*/false);
+                                                /*atOtherElements=*/false);
     Value buffer = buffers.lookup(carried);
     if (stillRead) {
       Value next = allocate(b, tile);

@@ -99,17 +99,38 @@ Value TileLowering::element(ImplicitLocOpBuilder &b, Value tile,
   return cache[tile] = result;
 }
 
+bool TileLowering::anyOfExpression(
+    Value tile, function_ref<bool(Value, bool viaView)> holds) {
+  // In the order in which they are found, each once: paths are exponential.
+  llvm::SetVector<std::pair<Value, unsigned>> tiles;
+  auto add = [&](Value value, bool viaView) {
+    if (isTile(value))
+      tiles.insert({value, viaView});
+  };
+  add(tile, /*viaView=*/false);
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    auto [value, viaView] = tiles[i];
+    if (holds(value, viaView))
+      return true;
+    if (buffers.contains(value))
+      continue;
+    Operation *op = value.getDefiningOp();
+    for (Value operand : op->getOperands())
+      add(operand, viaView || isViewOp(op));
+  }
+  return false;
+}
+
 bool TileLowering::needsCoordinates(Value tile) {
-  if (!isTile(tile) || buffers.contains(tile))
-    return false;
-  Operation *op = tile.getDefiningOp();
-  if (isa<tile::RangeOp, tile::TransposeOp>(op))
-    return true;
-  if (isa<tile::BroadcastOp>(op) &&
-      tileType(op->getOperand(0)).getShape() != tileType(tile).getShape())
-    return true;
-  return llvm::any_of(op->getOperands(),
-                      [&](Value operand) { return needsCoordinates(operand); });
+  return anyOfExpression(tile, [&](Value value, bool) {
+    if (buffers.contains(value))
+      return false;
+    Operation *op = value.getDefiningOp();
+    return isa<tile::RangeOp, tile::TransposeOp>(op) ||
+           (isa<tile::BroadcastOp>(op) &&
+            tileType(op->getOperand(0)).getShape() !=
+                tileType(value).getShape());
+  });
 }
 
 //===----------------------------------------------------------------------===//

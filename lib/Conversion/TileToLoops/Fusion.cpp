@@ -36,6 +36,62 @@ struct FinalUse {
   bool viaView;
   /// Whether it is computed more than once per element.
   bool repeated;
+
+  bool operator==(const FinalUse &other) const {
+    return operand == other.operand && viaView == other.viaView &&
+           repeated == other.repeated;
+  }
+};
+
+/// Where an expression ends up.
+struct FinalUses {
+  SmallVector<FinalUse, 1> uses;
+  /// Whether several paths of uses lead there.
+  bool areSeveral = false;
+
+  void add(FinalUse use) {
+    areSeveral |= !uses.empty();
+    if (!llvm::is_contained(uses, use))
+      uses.push_back(use);
+  }
+};
+
+/// Follows values through views and expressions to the loops that use them.
+/// Each value is followed once: in a graph of expressions that use others
+/// several times, the number of paths is exponential.
+class UseWalker {
+public:
+  explicit UseWalker(const llvm::DenseSet<Value> &expressions)
+      : expressions(expressions) {}
+
+  /// Whether the users of `value` are expressions must not change afterwards.
+  const FinalUses &follow(Value value) {
+    if (auto found = known.find(value); found != known.end())
+      return found->second;
+    FinalUses all;
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      bool isView = isViewOp(user);
+      if (!isView && !(isElementwiseOp(user) &&
+                       expressions.contains(user->getResult(0)))) {
+        all.add({&use, /*viaView=*/false, /*repeated=*/false});
+        continue;
+      }
+      bool repeats = isa<tile::BroadcastOp>(user) &&
+                     tileType(user->getResult(0)).getNumElements() >
+                         tileType(value).getNumElements();
+      const FinalUses &next = follow(user->getResult(0));
+      all.areSeveral |= next.areSeveral;
+      for (FinalUse last : next.uses)
+        all.add(
+            {last.operand, last.viaView || isView, last.repeated || repeats});
+    }
+    return known[value] = std::move(all);
+  }
+
+private:
+  const llvm::DenseSet<Value> &expressions;
+  llvm::DenseMap<Value, FinalUses> known;
 };
 } // namespace
 
@@ -44,34 +100,13 @@ static bool hasLoopPerOperand(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0;
 }
 
-/// Follows `value` through views and expressions to the loops that use it.
-static void collectFinalUses(Value value, bool viaView, bool repeated,
-                             const llvm::DenseSet<Value> &expressions,
-                             SmallVectorImpl<FinalUse> &uses) {
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    if (isViewOp(user)) {
-      bool repeats = isa<tile::BroadcastOp>(user) &&
-                     tileType(user->getResult(0)).getNumElements() >
-                         tileType(value).getNumElements();
-      collectFinalUses(user->getResult(0), /*viaView=*/true,
-                       repeated || repeats, expressions, uses);
-      continue;
-    }
-    if (isElementwiseOp(user) && expressions.contains(user->getResult(0))) {
-      collectFinalUses(user->getResult(0), viaView, repeated, expressions,
-                       uses);
-      continue;
-    }
-    uses.push_back({&use, viaView, repeated});
-  }
-}
-
 /// An expression may be emitted at its uses if all its inputs are scalars and
 /// buffers that do not change before the end of its block. It is emitted there
 /// only if it is then computed once per element, that is, if all uses are in
 /// one loop of the same block, at the same point.
 void TileLowering::fuseExpressions(Block &block) {
+  // Users come first, so that they are decided on when values are followed.
+  UseWalker walker(expressions);
   for (Operation &op : llvm::reverse(block)) {
     if (op.getNumResults() != 1 || !isTile(op.getResult(0)))
       continue;
@@ -83,9 +118,8 @@ void TileLowering::fuseExpressions(Block &block) {
     if (!isElementwiseOp(&op))
       continue;
 
-    SmallVector<FinalUse> uses;
-    collectFinalUses(result, /*viaView=*/false, /*repeated=*/false, expressions,
-                     uses);
+    const FinalUses &all = walker.follow(result);
+    ArrayRef<FinalUse> uses = all.uses;
     bool sameLoop = llvm::all_of(uses, [&](const FinalUse &use) {
       Operation *user = use.operand->getOwner();
       if (user->getBlock() != &block || use.repeated)
@@ -95,7 +129,7 @@ void TileLowering::fuseExpressions(Block &block) {
       return user == uses.front().operand->getOwner();
     });
     bool samePoint =
-        uses.size() <= 1 ||
+        !all.areSeveral ||
         llvm::none_of(uses, [](const FinalUse &use) { return use.viaView; });
     if (sameLoop && samePoint) {
       LDBG() << "compute in the loop that uses it: " << op;

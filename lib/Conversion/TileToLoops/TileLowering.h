@@ -102,7 +102,7 @@ private:
   void carryTiles(scf::ForOp op);
   /// True if computing `tile` reads the buffer of `carried`; with
   /// `atOtherElements`, at elements other than the computed one.
-  bool readsTile(Value tile, Value carried, bool atOtherElements, bool viaView);
+  bool readsTile(Value tile, Value carried, bool atOtherElements);
 
   //===--- Elements and loops (Elements.cpp) ------------------------------===//
 
@@ -113,6 +113,10 @@ private:
   Value element(ImplicitLocOpBuilder &b, Value tile, const Point &point);
   Value viewElement(ImplicitLocOpBuilder &b, Operation *view,
                     const Point &point, ElementCache &cache);
+  /// True if `holds` for a tile that `element` computes or reads for `tile`,
+  /// and whether it does so through a view.
+  bool anyOfExpression(Value tile,
+                       function_ref<bool(Value, bool viaView)> holds);
   /// True if `element` needs coordinates for `tile`.
   bool needsCoordinates(Value tile);
   /// A loop nest over all elements of a tile of `shape`; if `flat`, one loop

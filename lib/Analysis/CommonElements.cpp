@@ -295,10 +295,10 @@ bool CommonElements::isExcluded(const Query &query,
 /// depend on.
 void CommonElements::collectBranches(const MemoryAccess &access, Value base,
                                      Value rank, bool isBefore, Query &query) {
-  llvm::SetVector<Value> values;
+  FewValued few(getRange, kFewValues);
   auto collect = [&](Value value) {
     if (value.getType().isIntOrIndex())
-      (void)collectFewValued(value, getRange, kFewValues, values);
+      few.collect(value);
   };
   llvm::for_each(access.offsets, collect);
   for (Value buffer = access.buffer; buffer != base; buffer = getSource(buffer))
@@ -307,7 +307,7 @@ void CommonElements::collectBranches(const MemoryAccess &access, Value base,
     auto member = rank.getDefiningOp<GroupMemberOp>();
     collect(member ? member.getMember() : rank);
   }
-  for (Value value : values) {
+  for (Value value : few.getValues()) {
     IndexSymbol symbol(value, isBefore && !query.before.isCurrent(value));
     if (!llvm::is_contained(query.branches, symbol))
       query.branches.push_back(symbol);

@@ -442,39 +442,49 @@ uint64_t IndexConstraints::getDivisor(const LinearSum &sum,
 // Cases
 //===----------------------------------------------------------------------===//
 
-bool mlir::iris::collectFewValued(Value value,
-                                  const IndexConstraints::GetRange &getRange,
-                                  int64_t limit,
-                                  llvm::SetVector<Value> &values) {
-  if (getConstantIntValue(value) || values.contains(value))
+static bool isArithmetic(Operation *op) {
+  return isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp,
+                         arith::RemUIOp, arith::DivUIOp, arith::AndIOp,
+                         arith::MinUIOp, arith::MaxUIOp, arith::IndexCastOp,
+                         arith::IndexCastUIOp, arith::ExtUIOp, arith::ExtSIOp,
+                         arith::TruncIOp>(op);
+}
+
+static bool isLinear(Operation *op) {
+  return isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) ||
+         (isArithmetic(op) && op->getNumOperands() == 1);
+}
+
+static bool isWithin(IntegerInterval range, int64_t limit) {
+  return range.least >= 0 && range.most < limit;
+}
+
+bool FewValued::isFew(Value value) {
+  if (getConstantIntValue(value))
     return true;
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
   Operation *op = value.getDefiningOp();
-  bool isArithmetic =
-      isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp,
-                      arith::RemUIOp, arith::DivUIOp, arith::AndIOp,
-                      arith::MinUIOp, arith::MaxUIOp, arith::IndexCastOp,
-                      arith::IndexCastUIOp, arith::ExtUIOp, arith::ExtSIOp,
-                      arith::TruncIOp>(op);
-  bool isLinear =
-      isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) ||
-      (isArithmetic && op->getNumOperands() == 1);
-  if (isArithmetic) {
-    llvm::SetVector<Value> below = values;
-    bool isFew = llvm::all_of(op->getOperands(), [&](Value operand) {
-      return collectFewValued(operand, getRange, limit, below);
-    });
-    if (isFew) {
-      values = std::move(below);
-      return true;
-    }
-    // The other summands are few-valued all the same.
-    if (isLinear)
-      for (Value operand : op->getOperands())
-        (void)collectFewValued(operand, getRange, limit, values);
-  }
-  IntegerInterval range = getRange(value);
-  if (range.least < 0 || range.most >= limit)
-    return false;
-  values.insert(value);
-  return true;
+  bool result = (isArithmetic(op) &&
+                 llvm::all_of(op->getOperands(),
+                              [&](Value operand) { return isFew(operand); })) ||
+                isWithin(getRange(value), limit);
+  known[value] = result;
+  return result;
+}
+
+void FewValued::collect(Value value) {
+  if (getConstantIntValue(value) || !collected.insert(value).second)
+    return;
+  Operation *op = value.getDefiningOp();
+  bool hasFewOperands =
+      isArithmetic(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+        return isFew(operand);
+      });
+  // Summands may be few-valued although others are not.
+  if (hasFewOperands || isLinear(op))
+    for (Value operand : op->getOperands())
+      collect(operand);
+  if (!hasFewOperands && isWithin(getRange(value), limit))
+    values.insert(value);
 }

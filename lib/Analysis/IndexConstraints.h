@@ -124,11 +124,28 @@ private:
   SmallVector<Constraint, 0> constraints;
 };
 
-/// Adds to `values` what `value` depends on, where that takes at most `limit`
-/// different numbers. Fixing it makes more expressions linear. Returns true if
-/// `value` depends on nothing else.
-bool collectFewValued(Value value, const IndexConstraints::GetRange &getRange,
-                      int64_t limit, llvm::SetVector<Value> &values);
+/// Finds what values depend on, where that takes few different numbers. Fixing
+/// it makes more expressions linear.
+class FewValued {
+public:
+  /// Numbers are few if they are from 0 to `limit` - 1.
+  FewValued(IndexConstraints::GetRange getRange, int64_t limit)
+      : getRange(std::move(getRange)), limit(limit) {}
+
+  void collect(Value value);
+  ArrayRef<Value> getValues() const { return values.getArrayRef(); }
+
+private:
+  /// Whether `value` depends on nothing else.
+  bool isFew(Value value);
+
+  IndexConstraints::GetRange getRange;
+  int64_t limit;
+  llvm::SetVector<Value> values;
+  /// Each value is looked at once: paths through sums are exponential.
+  llvm::DenseMap<Value, bool> known;
+  llvm::DenseSet<Value> collected;
+};
 
 } // namespace mlir::iris
 

@@ -28,6 +28,7 @@
 #include "ShortLimits.h"
 #include "ShortShifts.h"
 #include "SpillSearch.h"
+#include "TruncatedComparisons.h"
 #include "UnsignedConversions.h"
 #include "WaitsInLoops.h"
 #include "WideDivisions.h"
@@ -373,6 +374,12 @@ LogicalResult ModuleToObject::optimize() {
           [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
             passes.addPass(llvm::createModuleToFunctionPassAdaptor(
                 UnsignedConversionsPass()));
+          });
+    if (options.guards.contains(Guard::TruncatedComparisons))
+      builder.registerPipelineStartEPCallback(
+          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+                TruncatedComparisonsPass()));
           });
     // In front of the passes that look for patterns across fences.
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes,

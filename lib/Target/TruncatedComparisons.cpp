@@ -7,20 +7,17 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/PatternMatch.h"
 
-/// The truncation of f32 to bf16 that `value` is, extended again or not; else
-/// null.
-static llvm::FPTruncInst *getTruncation(llvm::Value *value) {
+/// Whether `value` is an f32 rounded to bf16, extended again or not.
+static bool isTruncated(llvm::Value *value) {
   if (auto *extension = llvm::dyn_cast<llvm::FPExtInst>(value))
     value = extension->getOperand(0);
   auto *truncation = llvm::dyn_cast<llvm::FPTruncInst>(value);
   return truncation && truncation->getDestTy()->getScalarType()->isBFloatTy() &&
-                 truncation->getSrcTy()->getScalarType()->isFloatTy()
-             ? truncation
-             : nullptr;
+         truncation->getSrcTy()->getScalarType()->isFloatTy();
 }
 
-/// Whether `value` is a number of 2^127 or more, or may become one; of a
-/// vector's elements, one.
+/// Whether `value` is a number of 2^127 or more, has an element that may be
+/// one, or may become one.
 static bool mayBeLarge(llvm::Value *value) {
   using namespace llvm::PatternMatch;
   const llvm::APFloat *number;
@@ -39,7 +36,7 @@ mlir::iris::TruncatedComparisonsPass::run(llvm::Function &function,
       continue;
     for (unsigned i : {0u, 1u}) {
       llvm::Value *value = comparison->getOperand(i);
-      if (!getTruncation(value) || !mayBeLarge(comparison->getOperand(1 - i)))
+      if (!isTruncated(value) || !mayBeLarge(comparison->getOperand(1 - i)))
         continue;
       llvm::IRBuilder<> b(comparison);
       comparison->setOperand(i,

@@ -32,6 +32,14 @@ static bool passesProductsOn(const llvm::Value *value) {
                             call->getIntrinsicID());
 }
 
+/// Whether `op` is a multiplication, or becomes one in instruction selection: a
+/// division by a constant whose reciprocal is exact, such as infinity.
+static bool isProduct(const BinaryOperator &op) {
+  return op.getOpcode() == Instruction::FMul ||
+         (op.getOpcode() == Instruction::FDiv &&
+          llvm::isa<llvm::Constant>(op.getOperand(1)));
+}
+
 /// The f32 multiplications in `function` that may be narrowed to f16.
 static llvm::SmallVector<BinaryOperator *>
 findNarrowedProducts(llvm::Function &function) {
@@ -45,7 +53,7 @@ findNarrowedProducts(llvm::Function &function) {
   for (size_t i = 0; i < sources.size(); ++i) {
     llvm::Value *source = sources[i];
     if (auto *op = llvm::dyn_cast<BinaryOperator>(source);
-        op && op->getOpcode() == Instruction::FMul)
+        op && isProduct(*op))
       products.push_back(op);
     if (!passesProductsOn(source))
       continue;
@@ -55,6 +63,7 @@ findNarrowedProducts(llvm::Function &function) {
   return products;
 }
 
+/// Replaces a multiplication by an fma, which is narrowed with the right sign.
 static void replaceByFma(BinaryOperator *product) {
   llvm::IRBuilder<> b(product);
   llvm::Type *type = product->getType();
@@ -66,6 +75,16 @@ static void replaceByFma(BinaryOperator *product) {
   fma->takeName(product);
   product->replaceAllUsesWith(fma);
   product->eraseFromParent();
+}
+
+/// Hides the quotient from what narrows it.
+static void hideQuotient(BinaryOperator *quotient) {
+  llvm::IRBuilder<> b(quotient->getNextNode());
+  llvm::SmallVector<llvm::Use *> uses(
+      llvm::make_pointer_range(quotient->uses()));
+  llvm::Value *hidden = mlir::iris::hideValue(b, quotient);
+  for (llvm::Use *use : uses)
+    use->set(hidden);
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,7 +129,10 @@ mlir::iris::ExactSelectionPass::run(llvm::Function &function,
                                     llvm::FunctionAnalysisManager &) {
   llvm::SmallVector<BinaryOperator *> products = findNarrowedProducts(function);
   for (BinaryOperator *product : products)
-    replaceByFma(product);
+    if (product->getOpcode() == Instruction::FMul)
+      replaceByFma(product);
+    else
+      hideQuotient(product);
   bool changed = !products.empty();
   for (Instruction &op :
        llvm::make_early_inc_range(llvm::instructions(function))) {

@@ -11,7 +11,9 @@ namespace mlir::iris {
 /// for code generation. LLVM 22.1.8:
 ///   * narrows an f32 multiplication to f16 with `v_fma_mixlo_f16 d, a, b, 0`,
 ///     whose addition turns -0 into +0. `fma(a, b, -0.0)`, which equals a * b
-///     for all operands, becomes the same instruction with the other zero;
+///     for all operands, becomes the same instruction with the other zero. A
+///     division by infinity becomes such a multiplication in instruction
+///     selection only, and is hidden from what narrows it;
 ///   * treats `0 - x`, and `y + 0` if it can negate y, as a negation if another
 ///     instruction reads the result: -0 instead of +0 for x = +0. The zero is
 ///     hidden from instruction selection, and is a constant again afterwards;

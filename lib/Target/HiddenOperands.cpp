@@ -4,6 +4,7 @@
 #include "HideConstant.h"
 #include "PreserveControlFlow.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -147,49 +148,30 @@ static void findZeroBytes(Instruction &op, Operands &found) {
   }
 }
 
-/// Whether both are the same constant, maybe of types of different width: a
-/// comparison of extended numbers becomes one of the numbers.
-static bool isSameConstant(llvm::Value *a, llvm::Value *b) {
-  using namespace llvm::PatternMatch;
-  if (a == b)
-    return llvm::isa<llvm::Constant>(a);
-  const llvm::APFloat *x, *y;
-  if (!match(a, m_APFloat(x)) || !match(b, m_APFloat(y)))
+/// Whether a constant is zero, or a vector with one.
+static bool hasZero(llvm::Value *value) {
+  auto *constant = llvm::dyn_cast<llvm::Constant>(value);
+  if (!constant)
     return false;
-  auto inF64 = [](llvm::APFloat value) {
-    bool losesInfo;
-    value.convert(llvm::APFloat::IEEEdouble(),
-                  llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-    return value;
-  };
-  return inF64(*x).bitwiseIsEqual(inF64(*y));
+  auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(constant->getType());
+  if (!vector)
+    return match(constant, llvm::PatternMatch::m_AnyZeroFP());
+  return llvm::any_of(llvm::seq(vector->getNumElements()), [&](unsigned i) {
+    llvm::Constant *element = constant->getAggregateElement(i);
+    return !element || match(element, llvm::PatternMatch::m_AnyZeroFP());
+  });
 }
 
-/// Zeros that limit a number with another limit on its other side.
+/// Zeros that limit a number. It may have a limit on its other side, also one
+/// that is found only by instruction selection, such as a selection.
 static void findClampedZeros(Instruction &op, Operands &found) {
   auto *limited = llvm::dyn_cast<llvm::IntrinsicInst>(&op);
   if (!limited || (limited->getIntrinsicID() != llvm::Intrinsic::minimum &&
                    limited->getIntrinsicID() != llvm::Intrinsic::maximum))
     return;
-  for (unsigned number : {0u, 1u}) {
-    auto *inner =
-        llvm::dyn_cast<llvm::IntrinsicInst>(op.getOperand(1 - number));
-    if (!inner ||
-        !match(op.getOperand(number), llvm::PatternMatch::m_AnyZeroFP()))
-      continue;
-    switch (inner->getIntrinsicID()) {
-    case llvm::Intrinsic::minnum:
-    case llvm::Intrinsic::maxnum:
-    case llvm::Intrinsic::minimum:
-    case llvm::Intrinsic::maximum:
-    case llvm::Intrinsic::minimumnum:
-    case llvm::Intrinsic::maximumnum:
+  for (unsigned number : {0u, 1u})
+    if (hasZero(op.getOperand(number)))
       found[&op].push_back(number);
-      break;
-    default:
-      break;
-    }
-  }
 }
 
 /// Whether a selection reads the value, or it as bits of another type.
@@ -213,22 +195,17 @@ static void findSignMasks(Instruction &op, Operands &found) {
     found[&op].push_back(1);
 }
 
-/// Arms of selections that are the constant of their comparison.
+/// Constants of comparisons that do not tell NaN from them. The arm of a
+/// selection that is the same constant may appear only in instruction selection,
+/// from the negative of a selection for example.
 static void findSelectedConstants(Instruction &op, Operands &found) {
-  using namespace llvm::PatternMatch;
-  auto *select = llvm::dyn_cast<llvm::SelectInst>(&op);
-  if (!select)
+  auto *comparison = llvm::dyn_cast<llvm::FCmpInst>(&op);
+  if (!comparison ||
+      (comparison->getPredicate() != llvm::FCmpInst::FCMP_ONE &&
+       comparison->getPredicate() != llvm::FCmpInst::FCMP_UEQ))
     return;
-  llvm::CmpPredicate predicate;
-  llvm::Value *lhs, *rhs;
-  if (!match(select->getCondition(),
-             m_FCmp(predicate, m_Value(lhs), m_Value(rhs))) ||
-      (predicate != llvm::FCmpInst::FCMP_ONE &&
-       predicate != llvm::FCmpInst::FCMP_UEQ))
-    return;
-  for (unsigned number : {1u, 2u})
-    if (llvm::Value *arm = select->getOperand(number);
-        isSameConstant(arm, lhs) || isSameConstant(arm, rhs))
+  for (unsigned number : {0u, 1u})
+    if (llvm::isa<llvm::Constant>(op.getOperand(number)))
       found[&op].push_back(number);
 }
 
@@ -365,23 +342,15 @@ static void findCarries(Instruction &op, Operands &found) {
 //===----------------------------------------------------------------------===//
 
 static llvm::Value *hide(llvm::IRBuilder<> &b, llvm::Value *value) {
+  using namespace llvm::PatternMatch;
   llvm::Type *type = value->getType();
-  if (type->isFPOrFPVectorTy()) {
-    auto *constant = llvm::dyn_cast<llvm::Constant>(value);
-    if (constant && type->isVectorTy())
-      constant = constant->getSplatValue();
-    auto *number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
-    return number ? mlir::iris::hideConstant(
-                        b, type, number->getValueAPF().bitcastToAPInt())
-                  : value;
-  }
-  const llvm::APInt *constant;
-  if (match(value, llvm::PatternMatch::m_APInt(constant)))
-    return mlir::iris::hideConstant(b, type, *constant);
-  // Not an or, which keeps the ones of a constant, and of which instruction
-  // selection takes bytes from either operand.
-  llvm::APInt zero(type->getScalarSizeInBits(), 0);
-  return b.CreateXor(value, mlir::iris::hideConstant(b, type, zero));
+  const llvm::APFloat *number;
+  if (match(value, m_APFloat(number)))
+    return mlir::iris::hideConstant(b, type, number->bitcastToAPInt());
+  const llvm::APInt *integer;
+  if (match(value, m_APInt(integer)))
+    return mlir::iris::hideConstant(b, type, *integer);
+  return mlir::iris::hideValue(b, value);
 }
 
 llvm::PreservedAnalyses

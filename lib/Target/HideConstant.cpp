@@ -24,3 +24,13 @@ llvm::Value *mlir::iris::hideConstant(llvm::IRBuilder<> &b, llvm::Type *type,
     hidden = b.CreateVectorSplat(vector->getElementCount(), hidden);
   return hidden;
 }
+
+llvm::Value *mlir::iris::hideValue(llvm::IRBuilder<> &b, llvm::Value *value) {
+  llvm::Type *type = value->getType();
+  unsigned width = type->getScalarSizeInBits();
+  llvm::Type *integers = type->getWithNewType(b.getIntNTy(width));
+  llvm::Value *hidden =
+      b.CreateXor(b.CreateBitCast(value, integers),
+                  hideConstant(b, integers, llvm::APInt(width, 0)));
+  return b.CreateBitCast(hidden, type);
+}

@@ -429,6 +429,18 @@ class Arithmetic:
             result.append(field & 2 ** 64 - 1)
         self.write(i.operands[0], np.array(result, U64), mask, i.width)
 
+    def op_bfi(self, i, mask):
+        """Bits of the first operand in place of a field of the second one."""
+        x, y = (as_type(self.read(o), i.width, False)
+                for o in i.operands[1:3])
+        start, length = (as_type(self.read(o), 1, False)
+                         for o in i.operands[3:5])
+        ones, result = (1 << 8 * i.width) - 1, []
+        for a, b, s, n in zip(*(map(int, v) for v in (x, y, start, length))):
+            field = ((1 << n) - 1 << s) & ones
+            result.append(b & ~field | a << s & field)
+        self.write(i.operands[0], np.array(result, U64), mask, i.width)
+
     def op_clz(self, i, mask):
         bits = 8 * i.width
         self.write(i.operands[0], np.array(

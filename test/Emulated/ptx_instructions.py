@@ -91,6 +91,24 @@ PAIRS = """
 	max.relu.s16x2 	%r6, %r4, %r5;
 	and.b32 	%r1, %r6, 65535;
 """
+FIELDS = """\
+	mov.b32 	%r2, 305419896;
+	bfi.b32 	%r1, %r0, %r2, 8, 4;
+"""
+# As far as the register goes.
+HIGH_FIELDS = """\
+	add.s32 	%r3, %r0, 16;
+	mov.b32 	%r2, 5;
+	bfi.b32 	%r1, %r0, %r2, %r3, 40;
+"""
+
+
+def insert_above(t):
+    """t in place of the bits of 5 from t + 16 on."""
+    at = t + 16
+    return (5 | t << at) & 0xFFFFFFFF if at < 32 else 5
+
+
 CASES = [
     ("brx.idx", JUMPS, np.array([10, 20, 20, 30] * 8)),
     ("parameters by address", PARAMETERS, np.array([1, 2] * 16)),
@@ -101,6 +119,9 @@ CASES = [
          lambda x, y: np.maximum(np.maximum(x, y), 0)),
     relu("min.relu.s32 %r1, %r2, %r3;", "min.relu.s32",
          lambda x, y: np.maximum(np.minimum(x, y), 0)),
+    ("bfi", FIELDS, 0x12345078 | THREADS % 16 << 8),
+    ("bfi, high", HIGH_FIELDS,
+     np.array([insert_above(t) for t in range(32)], np.uint32).view(np.int32)),
     relu(PAIRS, "max.relu.s16x2", lambda x, y: np.maximum(np.maximum(x, y), 0)),
 ]
 

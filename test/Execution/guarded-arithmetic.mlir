@@ -305,6 +305,34 @@ gpu.module @kernels {
     %two = arith.cmpf one, %n, %l : f64
     %d = arith.select %two, %m, %l : f64
     iris.expect_eq %d, %l, "x one 3.25 ? y : 3.25, f64" : f64
+    %minus = arith.constant -3.25 : f64
+    %signed = math.copysign %d, %minus : f64
+    iris.expect_eq %signed, %minus, "-|x one 3.25 ? y : 3.25|, f64" : f64
+    %pair = vector.broadcast %x : f32 to vector<2xf32>
+    %others = vector.broadcast %y : f32 to vector<2xf32>
+    %limits = arith.constant dense<[3.25, 5.5]> : vector<2xf32>
+    %arms = arith.constant dense<[3.25, 7.5]> : vector<2xf32>
+    %both = arith.cmpf one, %pair, %limits : vector<2xf32>
+    %rv = arith.select %both, %others, %arms : vector<2xi1>, vector<2xf32>
+    %first = vector.extract %rv[0] : f32 from vector<2xf32>
+    iris.expect_eq %first, %k, "x one 3.25 ? y : 3.25, of a pair" : f32
+    gpu.return
+  }
+
+  // Quotients that are narrowed keep the sign of zero; x is negative.
+  gpu.func @narrowed(%ctx: !iris.ctx, %x: f32) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %infinity = arith.constant 0x7F800000 : f32
+    %zero = arith.constant -0.0 : f16
+    %q = arith.divf %x, %infinity : f32
+    %h = arith.truncf %q : f32 to f16
+    iris.expect_eq %h, %zero, "x / inf, narrowed" : f16
+    %pair = vector.broadcast %x : f32 to vector<2xf32>
+    %divisors = arith.constant dense<[0x7F800000, 3.0]> : vector<2xf32>
+    %qv = arith.divf %pair, %divisors : vector<2xf32>
+    %hv = arith.truncf %qv : vector<2xf32> to vector<2xf16>
+    %first = vector.extract %hv[0] : f16 from vector<2xf16>
+    iris.expect_eq %first, %zero, "x / inf, narrowed, of a pair" : f16
     gpu.return
   }
 
@@ -335,6 +363,7 @@ func.func @main(%ctx: !iris.ctx) {
   %b = iris.alloc() : !b
   %nan = arith.constant 0x7FC00000 : f32
   %f1 = arith.constant 1.0 : f32
+  %f3 = arith.constant -1.0 : f32
   %nan64 = arith.constant 0x7FF8000000000000 : f64
   %d1 = arith.constant 1.0 : f64
   %k0 = arith.constant 13762304 : i32
@@ -459,6 +488,7 @@ func.func @main(%ctx: !iris.ctx) {
   iris.launch @kernels::@carries programs(%one) args(%ctx, %k63, %k16, %k16, %k27, %k20, %k16, %k66, %k20 : !iris.ctx, i32, i32, i32, i32, i32, i32, i32, i32)
   iris.launch @kernels::@carries programs(%one) args(%ctx, %k20, %k16, %k20, %k16, %k16, %k20, %k63, %k20 : !iris.ctx, i32, i32, i32, i32, i32, i32, i32, i32)
   iris.launch @kernels::@selections programs(%one) args(%ctx, %nan, %f1, %nan64, %d1 : !iris.ctx, f32, f32, f64, f64)
+  iris.launch @kernels::@narrowed programs(%one) args(%ctx, %f3 : !iris.ctx, f32)
   iris.launch @kernels::@shifts programs(%one) args(%ctx, %k67, %k68, %k27 : !iris.ctx, i64, i64, i32)
   iris.sync %ctx
   return

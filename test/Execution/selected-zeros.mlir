@@ -80,6 +80,39 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // So where the other limit is a selection, which instruction selection finds.
+  // AMD-LABEL: {{^}}clamped_selections:
+  // AMD-NOT: v_med3_f
+  // AMD: s_endpgm
+  // CLAMP-DEFECT-LABEL: {{^}}clamped_selections:
+  // CLAMP-DEFECT: v_med3_f32
+  // CLAMP-DEFECT: s_endpgm
+  gpu.func @clamped_selections(%ctx: !iris.ctx, %x: f32) kernel
+      attributes {iris.num_warps = 1 : i32} {
+    %zero = arith.constant 0.0 : f32
+    %negative = arith.constant -0.0 : f32
+    %c1 = arith.constant -1.0 : f32
+    %c2 = arith.constant -2.0 : f32
+    %c3 = arith.constant dense<-3.0> : vector<2xf32>
+    %p1 = arith.cmpf oge, %x, %c1 : f32
+    %s1 = arith.select %p1, %x, %c1 : f32
+    %r1 = arith.minimumf %s1, %zero : f32
+    iris.expect_eq %r1, %x, "min(x >= -1 ? x : -1, 0)" : f32
+    %p2 = arith.cmpf oge, %x, %c2 : f32
+    %s2 = arith.select %p2, %x, %c2 : f32
+    %m2 = arith.negf %s2 : f32
+    %r2 = arith.maximumf %m2, %negative : f32
+    iris.expect_eq %r2, %zero, "max(-(x >= -2 ? x : -2), -0)" : f32
+    %pair = vector.broadcast %x : f32 to vector<2xf32>
+    %p3 = arith.cmpf oge, %pair, %c3 : vector<2xf32>
+    %s3 = arith.select %p3, %pair, %c3 : vector<2xi1>, vector<2xf32>
+    %limits = arith.constant dense<[0.0, 1.0]> : vector<2xf32>
+    %r3 = arith.minimumf %s3, %limits : vector<2xf32>
+    %first = vector.extract %r3[0] : f32 from vector<2xf32>
+    iris.expect_eq %first, %x, "min(x >= -3 ? x : -3, 0), of a pair" : f32
+    gpu.return
+  }
+
   // Pairs of f16 in one register.
   gpu.func @pairs(%ctx: !iris.ctx, %x: f16) kernel
       attributes {iris.num_warps = 1 : i32} {
@@ -122,6 +155,7 @@ func.func @main(%ctx: !iris.ctx) {
   iris.launch @kernels::@pairs programs(%one) args(%ctx, %half : !iris.ctx, f16)
   iris.launch @kernels::@maximum programs(%one) args(%ctx, %negative, %zero : !iris.ctx, f32, f32)
   iris.launch @kernels::@maximum programs(%one) args(%ctx, %minus, %zero : !iris.ctx, f32, f32)
+  iris.launch @kernels::@clamped_selections programs(%one) args(%ctx, %negative : !iris.ctx, f32)
   iris.launch @kernels::@clamped programs(%one) args(%ctx, %negative, %half : !iris.ctx, f32, f16)
   iris.sync %ctx
   return

@@ -28,6 +28,20 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // A division by infinity is a multiplication by zero, and not narrowed.
+  // CHECK-LABEL: {{^}}narrowed_quotient:
+  // CHECK-NOT: v_fma_mixlo_f16
+  // CHECK: s_endpgm
+  gpu.func @narrowed_quotient(%a: memref<256xf32>, %b: memref<256xf16>) kernel {
+    %c0 = arith.constant 0 : index
+    %infinity = arith.constant dense<0x7F800000> : tensor<256xf32>
+    %x = tile.load %a[%c0] : memref<256xf32> -> tensor<256xf32>
+    %q = arith.divf %x, %infinity : tensor<256xf32>
+    %h = arith.truncf %q : tensor<256xf32> to tensor<256xf16>
+    tile.store %h, %b[%c0] : tensor<256xf16>, memref<256xf16>
+    gpu.return
+  }
+
   // The difference is computed; the product does not read -x.
   // CHECK-LABEL: {{^}}difference_from_zero:
   // CHECK: v_{{sub|dual_sub}}{{.*}}_f32{{.*}} 0, v

@@ -229,7 +229,8 @@ static ProcessorModel readProcessor(const JsonValue &json) {
   size_t size = tiles.arraySize(64);
   for (size_t i = 0; i < size; ++i) {
     JsonValue tile = tiles.element(i);
-    tile.expectKeys({"m", "n", "kBytes", "warps", "fetches", "shardKBytes"});
+    tile.expectKeys({"m", "n", "kBytes", "warps", "fetches", "shardKBytes",
+                     "mostRows"});
     model.tiles.push_back(
         {readConfigNumber(tile.member("m"), numbers::tileM),
          readConfigNumber(tile.member("n"), numbers::tileN),
@@ -238,7 +239,8 @@ static ProcessorModel readProcessor(const JsonValue &json) {
          !tile.has("fetches") || tile.member("fetches").boolean(),
          tile.has("shardKBytes")
              ? readConfigNumber(tile.member("shardKBytes"), kBytes)
-             : 0});
+             : 0,
+         tile.has("mostRows") ? readInteger(tile.member("mostRows")) : 0});
   }
   if (model.tiles.empty())
     tiles.fail("is empty; expected at least one tile");
@@ -372,6 +374,8 @@ static OrderedJson processorJson(const ProcessorModel &processor) {
       each["fetches"] = false;
     if (tile.shardKBytes != 0)
       each["shardKBytes"] = tile.shardKBytes;
+    if (tile.mostRows != 0)
+      each["mostRows"] = tile.mostRows;
     json["tiles"].push_back(std::move(each));
   }
   json["commPrograms"] = processor.commPrograms;

@@ -76,6 +76,9 @@ struct TileShape {
   /// As kBytes, of kernels that multiply shards of k, which need registers for
   /// the shards' addresses; 0: kBytes.
   int64_t shardKBytes = 0;
+  /// Rows of the largest matrix that the tile is a candidate for; 0: any. Small
+  /// tiles load more bytes for an operation.
+  int64_t mostRows = 0;
 };
 
 /// The processors of a GPU (SMs, compute units), and how matmuls run on them.

@@ -53,6 +53,17 @@ static bool fillsTiles(const MatmulTuningKey &s, const std::string &variant,
   return !isSharded || p.m >= static_cast<uint64_t>(tile.m);
 }
 
+/// Whether the tile is for matrices of so many rows. Those for few rows are for
+/// plain matmuls: others were not measured with them.
+static bool isForRows(const MatmulTuningKey &s, const std::string &variant,
+                      const TileShape &tile) {
+  const MatmulProblem &p = s.problem;
+  if (tile.mostRows == 0 || p.config.tileM != 0)
+    return true;
+  return p.m <= static_cast<uint64_t>(tile.mostRows) &&
+         (p.kind == MatmulKind::matmul || isUnfused(p.kind, variant));
+}
+
 /// Whether the variant supports all fields that the config sets.
 static bool hasFields(MatmulKind kind, const MatmulConfig &requested,
                       const std::string &variant) {
@@ -232,7 +243,8 @@ iris::ccl::estimates(const MatmulTuningKey &tuningKey) {
                     hasFields(s.problem.kind, s.problem.config, variant)
               : requested == variant)
         for (const TileShape &tile : tilesFor(chip, s.problem.config))
-          if (!onlyFilled || fillsTiles(s, variant, tile))
+          if (isForRows(s, variant, tile) &&
+              (!onlyFilled || fillsTiles(s, variant, tile)))
             addCandidates(s, chip, variant, tile, configs);
     for (const MatmulConfig &config : configs) {
       bool isNew = std::none_of(all.begin(), all.end(), [&](const auto &other) {

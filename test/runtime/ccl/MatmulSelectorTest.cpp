@@ -403,12 +403,33 @@ TEST(MatmulSelector, HasTilesThatFitRegisters) {
         EXPECT_LE(tile.m * tile.n / (tile.warps * lanes), 128);
       }
       EXPECT_EQ(0, tile.warps % 4);
+      // Matrix instructions have 64 rows; of few rows, 64 columns.
       if (device == DeviceKind::cuda) {
-        EXPECT_EQ(0, tile.m % 64);
+        EXPECT_EQ(0, tile.m % (tile.mostRows == 0 ? 64 : 16));
+        EXPECT_EQ(0, tile.n % (tile.mostRows == 0 ? 32 : 64));
       }
       for (DType element : {DType::f16, DType::f32, DType::i8})
         EXPECT_GE(tileKOf(tile, element), 16);
     }
+  }
+}
+
+TEST(MatmulSelector, HasSmallTilesForFewRows) {
+  // Measured on an H100: 16 rows take 0.61 to 1.0 of the time with tiles of 16
+  // rows that they take with tiles of 64.
+  for (uint64_t rows : {1, 2, 7, 16})
+    for (const char *target : {"sm_90a", "gfx942", "gfx950", "gfx1100"}) {
+      MatmulTuningKey s = onH200(MatmulKind::matmul, rows, 4096, 6144);
+      s.target = target;
+      s.device = target[0] == 's' ? DeviceKind::cuda : DeviceKind::hip;
+      auto choice = select(s);
+      ASSERT_TRUE(choice.ok());
+      EXPECT_EQ(16, choice->config.tileM) << target << ", " << rows << " rows";
+    }
+  for (uint64_t rows : {65, 128, 1000}) {
+    auto choice = select(onH200(MatmulKind::matmul, rows, 4096, 6144));
+    ASSERT_TRUE(choice.ok());
+    EXPECT_GE(choice->config.tileM, 64) << rows << " rows";
   }
 }
 

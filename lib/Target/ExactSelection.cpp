@@ -52,8 +52,7 @@ findNarrowedProducts(llvm::Function &function) {
   llvm::SmallVector<BinaryOperator *> products;
   for (size_t i = 0; i < sources.size(); ++i) {
     llvm::Value *source = sources[i];
-    if (auto *op = llvm::dyn_cast<BinaryOperator>(source);
-        op && isProduct(*op))
+    if (auto *op = llvm::dyn_cast<BinaryOperator>(source); op && isProduct(*op))
       products.push_back(op);
     if (!passesProductsOn(source))
       continue;

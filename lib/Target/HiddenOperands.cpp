@@ -196,13 +196,12 @@ static void findSignMasks(Instruction &op, Operands &found) {
 }
 
 /// Constants of comparisons that do not tell NaN from them. The arm of a
-/// selection that is the same constant may appear only in instruction selection,
-/// from the negative of a selection for example.
+/// selection that is the same constant may appear only in instruction
+/// selection, from the negative of a selection for example.
 static void findSelectedConstants(Instruction &op, Operands &found) {
   auto *comparison = llvm::dyn_cast<llvm::FCmpInst>(&op);
-  if (!comparison ||
-      (comparison->getPredicate() != llvm::FCmpInst::FCMP_ONE &&
-       comparison->getPredicate() != llvm::FCmpInst::FCMP_UEQ))
+  if (!comparison || (comparison->getPredicate() != llvm::FCmpInst::FCMP_ONE &&
+                      comparison->getPredicate() != llvm::FCmpInst::FCMP_UEQ))
     return;
   for (unsigned number : {0u, 1u})
     if (llvm::isa<llvm::Constant>(op.getOperand(number)))

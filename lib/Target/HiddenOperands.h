@@ -19,7 +19,8 @@ namespace mlir::iris {
 ///     other bytes with it (`Guard::ZeroBytes`);
 ///   * crashes at a selection of `<2 x i32>` whose signs were masked
 ///     (`Guard::SignMasks`);
-///   * replaces K in `select (fcmp one x, K), y, K` by x, which may be NaN; so K
+///   * replaces K in `select (fcmp one x, K), y, K` by x, which may be NaN; so
+///   K
 ///     is hidden from the comparison (`Guard::SelectedConstants`);
 ///   * takes a number with two limits, one of them 0.0, for a median, whose
 ///     zeros have no order (`Guard::ClampedZeros`);

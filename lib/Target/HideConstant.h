@@ -13,8 +13,9 @@ llvm::Value *hideConstant(llvm::IRBuilder<> &b, llvm::Type *type,
                           const llvm::APInt &bits);
 
 /// `value`, integers or floats, by an `xor` with a hidden 0, which disappears
-/// after instruction selection. Not an `or`, which keeps the ones of a constant,
-/// and of which instruction selection takes bytes from either operand.
+/// after instruction selection. Not an `or`, which keeps the ones of a
+/// constant, and of which instruction selection takes bytes from either
+/// operand.
 llvm::Value *hideValue(llvm::IRBuilder<> &b, llvm::Value *value);
 
 } // namespace mlir::iris

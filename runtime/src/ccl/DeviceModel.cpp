@@ -229,8 +229,8 @@ static ProcessorModel readProcessor(const JsonValue &json) {
   size_t size = tiles.arraySize(64);
   for (size_t i = 0; i < size; ++i) {
     JsonValue tile = tiles.element(i);
-    tile.expectKeys({"m", "n", "kBytes", "warps", "fetches", "shardKBytes",
-                     "mostRows"});
+    tile.expectKeys(
+        {"m", "n", "kBytes", "warps", "fetches", "shardKBytes", "mostRows"});
     model.tiles.push_back(
         {readConfigNumber(tile.member("m"), numbers::tileM),
          readConfigNumber(tile.member("n"), numbers::tileN),

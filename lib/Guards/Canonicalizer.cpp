@@ -27,6 +27,11 @@ static constexpr const char *kDropTruncation[] = {
 static constexpr const char *kDropIterations =
     "(anonymous namespace)::SimplifyTrivialLoops";
 
+/// All uses of the result of the scf.if are replaced at its first position
+/// among those that the loop forwards.
+static constexpr const char *kDropThen =
+    "(anonymous namespace)::WhileMoveIfDown";
+
 static SmallVector<std::string> getDisabledPatterns(GuardSet guards) {
   SmallVector<std::string> disabled;
   if (guards.contains(Guard::Roundings))
@@ -35,6 +40,8 @@ static SmallVector<std::string> getDisabledPatterns(GuardSet guards) {
     disabled.append(std::begin(kDropTruncation), std::end(kDropTruncation));
   if (guards.contains(Guard::TripCounts))
     disabled.push_back(kDropIterations);
+  if (guards.contains(Guard::ForwardedResults))
+    disabled.push_back(kDropThen);
   return disabled;
 }
 

@@ -195,6 +195,36 @@ static void findSignMasks(Instruction &op, Operands &found) {
     found[&op].push_back(1);
 }
 
+static bool isMinOrMax(const llvm::Value *value) {
+  auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+  return call && llvm::is_contained(
+                     {llvm::Intrinsic::minnum, llvm::Intrinsic::maxnum,
+                      llvm::Intrinsic::minimum, llvm::Intrinsic::maximum,
+                      llvm::Intrinsic::minimumnum, llvm::Intrinsic::maximumnum},
+                     call->getIntrinsicID());
+}
+
+/// Whether the function has what may become a negative.
+static bool hasNegatives(llvm::Function &function) {
+  return llvm::any_of(llvm::instructions(function), [](Instruction &op) {
+    return op.getOpcode() == Instruction::FNeg ||
+           op.getOpcode() == Instruction::FSub;
+  });
+}
+
+/// The outer limits of numbers with two constant limits.
+static void findMedians(Instruction &op, Operands &found) {
+  if (!isMinOrMax(&op))
+    return;
+  for (unsigned number : {0u, 1u}) {
+    auto *inner = llvm::dyn_cast<Instruction>(op.getOperand(1 - number));
+    if (inner && llvm::isa<llvm::Constant>(op.getOperand(number)) &&
+        (isMinOrMax(inner) || llvm::isa<llvm::SelectInst>(inner)) &&
+        llvm::any_of(inner->operands(), llvm::IsaPred<llvm::Constant>))
+      found[&op].push_back(number);
+  }
+}
+
 /// Constants of comparisons that do not tell NaN from them. The arm of a
 /// selection that is the same constant may appear only in instruction
 /// selection, from the negative of a selection for example.
@@ -337,6 +367,31 @@ static void findCarries(Instruction &op, Operands &found) {
 }
 
 //===----------------------------------------------------------------------===//
+// Products of 24 bits
+//===----------------------------------------------------------------------===//
+
+/// Products of 64 bits whose factors have 24 bits at most, one of them 24.
+static bool multiplies24Bits(Instruction &op) {
+  if (op.getOpcode() != Instruction::Mul ||
+      !op.getType()->isIntOrIntVectorTy(kWideBits))
+    return false;
+  const llvm::DataLayout &layout = op.getModule()->getDataLayout();
+  unsigned x = getBits(op.getOperand(0), /*isSigned=*/false, layout);
+  unsigned y = getBits(op.getOperand(1), /*isSigned=*/false, layout);
+  return std::max(x, y) == kFloatDivisionBits;
+}
+
+/// Extends the first factor from 32 bits that are hidden, so that no
+/// instruction for 24 bits is taken, and none for 64.
+static void hideFactor(Instruction &op) {
+  llvm::IRBuilder<> b(&op);
+  llvm::Type *narrow = op.getType()->getWithNewBitWidth(kWideBits / 2);
+  llvm::Value *factor = b.CreateTrunc(op.getOperand(0), narrow);
+  op.setOperand(0,
+                b.CreateZExt(mlir::iris::hideValue(b, factor), op.getType()));
+}
+
+//===----------------------------------------------------------------------===//
 // Hiding
 //===----------------------------------------------------------------------===//
 
@@ -355,7 +410,16 @@ static llvm::Value *hide(llvm::IRBuilder<> &b, llvm::Value *value) {
 llvm::PreservedAnalyses
 mlir::iris::HiddenOperandsPass::run(llvm::Function &function,
                                     llvm::FunctionAnalysisManager &) {
+  bool changed = false;
+  if (guards.contains(Guard::Multiply24))
+    for (Instruction &op : llvm::instructions(function))
+      if (multiplies24Bits(op)) {
+        hideFactor(op);
+        changed = true;
+      }
   Operands found;
+  const bool findsMedians =
+      guards.contains(Guard::NegatedMedians) && hasNegatives(function);
   for (Instruction &op : llvm::instructions(function)) {
     if (guards.contains(Guard::Divisions24))
       findDivisions(op, found);
@@ -369,6 +433,8 @@ mlir::iris::HiddenOperandsPass::run(llvm::Function &function,
       findSelectedConstants(op, found);
     if (guards.contains(Guard::ClampedZeros))
       findClampedZeros(op, found);
+    if (findsMedians)
+      findMedians(op, found);
     if (guards.contains(Guard::Carries)) {
       findCarries(op, found);
       findComplements(op, found);
@@ -381,5 +447,5 @@ mlir::iris::HiddenOperandsPass::run(llvm::Function &function,
       op->setOperand(number, hide(b, op->getOperand(number)));
     }
   }
-  return mlir::iris::preserveControlFlow(!found.empty());
+  return mlir::iris::preserveControlFlow(changed || !found.empty());
 }

@@ -24,6 +24,10 @@ namespace mlir::iris {
 ///     is hidden from the comparison (`Guard::SelectedConstants`);
 ///   * takes a number with two limits, one of them 0.0, for a median, whose
 ///     zeros have no order (`Guard::ClampedZeros`);
+///   * makes the negative of a limited number the median of negatives, which is
+///     another one for NaN (`Guard::NegatedMedians`);
+///   * drops the masks of 24 bits of factors whose product is added in 64 bits
+///     (`Guard::Multiply24`);
 ///   * adds the carry of `x + y` to that of `(x + y) + carry`
 ///     (`Guard::Carries`).
 ///

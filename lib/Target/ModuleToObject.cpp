@@ -5,6 +5,7 @@
 #include "BackendGuard.h"
 #include "Bf16Extensions.h"
 #include "ConstantOrs.h"
+#include "DecreasingInductions.h"
 #include "ExactSelection.h"
 #include "ExtendedFloats.h"
 #include "GuardedShifts.h"
@@ -17,6 +18,8 @@
 #include "Magnitudes.h"
 #include "MatrixKernels.h"
 #include "MixedLimits.h"
+#include "MultiplyHigh.h"
+#include "NarrowRecurrences.h"
 #include "NarrowStores.h"
 #include "NegatedBooleans.h"
 #include "NegatedVectors.h"
@@ -168,11 +171,17 @@ static StringRef getAdditionalFeatures(ArrayRef<Operation *> modules) {
   return isNewer ? ",+ptx84" : "";
 }
 
-/// Without `dot7-insts`, instruction selection makes no dot products of sums.
-static StringRef getGuardedFeatures(TargetKind kind, const GuardSet &guards) {
-  bool isGuarded =
-      kind == TargetKind::AMDGPU && guards.contains(Guard::ByteDots);
-  return isGuarded ? ",-dot7-insts" : "";
+/// Without `dot7-insts`, instruction selection makes no dot products of sums,
+/// without `bitop3-insts` no operations on the bits of three values.
+static std::string getGuardedFeatures(TargetKind kind, const GuardSet &guards) {
+  std::string features;
+  if (kind != TargetKind::AMDGPU)
+    return features;
+  if (guards.contains(Guard::ByteDots))
+    features += ",-dot7-insts";
+  if (guards.contains(Guard::BitOps3))
+    features += ",-bitop3-insts";
+  return features;
 }
 
 LogicalResult ModuleToObject::createTargetMachine() {
@@ -352,6 +361,106 @@ static llvm::TargetLibraryInfoImpl getLibraryInfo(const TargetSpec &target) {
   return info;
 }
 
+/// Adds a pass over functions to a module's passes.
+template <typename PassT>
+static void addFunctionPass(llvm::ModulePassManager &passes, PassT pass) {
+  passes.addPass(
+      llvm::createModuleToFunctionPassAdaptor(std::forward<PassT>(pass)));
+}
+
+/// The same, if its defect is to be guarded.
+template <typename PassT>
+static void addGuard(llvm::ModulePassManager &passes, const GuardSet &guards,
+                     Guard guard, PassT pass) {
+  if (guards.contains(guard))
+    addFunctionPass(passes, std::move(pass));
+}
+
+/// Passes that work on what LLVM's optimisations have not changed yet.
+static void addFirstPasses(llvm::ModulePassManager &passes, TargetKind kind,
+                           const GuardSet &guards) {
+  addGuard(passes, guards, Guard::NestedMinMax, NestedMinMaxPass());
+  addGuard(passes, guards, Guard::UnsignedConversions,
+           UnsignedConversionsPass());
+  addGuard(passes, guards, Guard::TruncatedComparisons,
+           TruncatedComparisonsPass());
+  if (kind != TargetKind::Host)
+    addGuard(passes, guards, Guard::Bf16Extensions, Bf16ExtensionsPass());
+}
+
+/// Passes in front of the loop vectorizer.
+static void addVectorizerPasses(llvm::FunctionPassManager &passes,
+                                TargetKind kind, const GuardSet &guards) {
+  if (kind == TargetKind::NVPTX)
+    passes.addPass(LeaveMatrixKernelsPass());
+  if (guards.contains(Guard::DecreasingInductions))
+    passes.addPass(DecreasingInductionsPass());
+  if (guards.contains(Guard::NarrowRecurrences))
+    passes.addPass(NarrowRecurrencesPass());
+}
+
+static void addLastAMDGPUPasses(llvm::ModulePassManager &passes,
+                                const GuardSet &guards, bool isOptimized) {
+  addGuard(passes, guards, Guard::ExactSelection, ExactSelectionPass());
+  addGuard(passes, guards, Guard::NegatedVectors, NegatedVectorsPass());
+  // Makes divisions whose operands are to be hidden.
+  addGuard(passes, guards, Guard::WideDivisions, WideDivisionsPass());
+  addFunctionPass(passes, HiddenOperandsPass(guards));
+  if (isOptimized)
+    addFunctionPass(passes, ScalarPressurePass());
+  // Last: it looks at where values are used.
+  addGuard(passes, guards, Guard::LoadsBeforeBarriers,
+           LoadsBeforeBarriersPass());
+}
+
+static void addLastNVPTXPasses(llvm::ModulePassManager &passes,
+                               const GuardSet &guards) {
+  addFunctionPass(passes, RestoreMatrixKernelsPass());
+  addGuard(passes, guards, Guard::ShortIntegers, ShortIntegersPass());
+  addGuard(passes, guards, Guard::Magnitudes, MagnitudesPass());
+  addGuard(passes, guards, Guard::MixedLimits, MixedLimitsPass());
+  addGuard(passes, guards, Guard::ShortLimits, ShortLimitsPass());
+  addGuard(passes, guards, Guard::NegatedBooleans, NegatedBooleansPass());
+  addGuard(passes, guards, Guard::RotatedSums, RotatedSumsPass());
+  addGuard(passes, guards, Guard::GuardedShifts, GuardedShiftsPass());
+  addGuard(passes, guards, Guard::LongLoops, LongLoopsPass());
+}
+
+/// Passes that only code generation follows.
+static void addLastPasses(llvm::ModulePassManager &passes, TargetKind kind,
+                          const GuardSet &guards, bool isOptimized) {
+  // In front of the passes that look for patterns across fences.
+  addFunctionPass(passes, RemoveArithmeticFencesPass());
+  if (kind != TargetKind::Host) {
+    addGuard(passes, guards, Guard::IntegersToBf16, IntegersToBf16Pass());
+    addGuard(passes, guards, Guard::SelectedZeros, SelectedZerosPass());
+  } else {
+    addGuard(passes, guards, Guard::MultiplyHigh, MultiplyHighPass());
+  }
+  if (kind == TargetKind::AMDGPU)
+    addLastAMDGPUPasses(passes, guards, isOptimized);
+  if (kind == TargetKind::NVPTX)
+    addLastNVPTXPasses(passes, guards);
+}
+
+/// Adds our passes to the pipeline that `builder` makes.
+static void addOurPasses(llvm::PassBuilder &builder, TargetKind kind,
+                         const GuardSet &guards) {
+  builder.registerPipelineStartEPCallback(
+      [=](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+        addFirstPasses(passes, kind, guards);
+      });
+  builder.registerVectorizerStartEPCallback(
+      [=](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+        addVectorizerPasses(passes, kind, guards);
+      });
+  builder.registerOptimizerLastEPCallback([=](llvm::ModulePassManager &passes,
+                                              llvm::OptimizationLevel level,
+                                              llvm::ThinOrFullLTOPhase) {
+    addLastPasses(passes, kind, guards, level != llvm::OptimizationLevel::O0);
+  });
+}
+
 LogicalResult ModuleToObject::optimize() {
   return guarded("optimisation", [&] {
     llvm::PipelineTuningOptions tuning;
@@ -363,114 +472,7 @@ LogicalResult ModuleToObject::optimize() {
     llvm::PassBuilder builder(machine.get(), tuning);
     functions.registerPass(
         [&] { return llvm::TargetLibraryAnalysis(getLibraryInfo(target)); });
-    if (options.guards.contains(Guard::NestedMinMax))
-      builder.registerPipelineStartEPCallback(
-          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
-            passes.addPass(
-                llvm::createModuleToFunctionPassAdaptor(NestedMinMaxPass()));
-          });
-    if (options.guards.contains(Guard::UnsignedConversions))
-      builder.registerPipelineStartEPCallback(
-          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
-            passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                UnsignedConversionsPass()));
-          });
-    if (options.guards.contains(Guard::TruncatedComparisons))
-      builder.registerPipelineStartEPCallback(
-          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
-            passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                TruncatedComparisonsPass()));
-          });
-    // In front of the passes that look for patterns across fences.
-    builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes,
-                                               llvm::OptimizationLevel,
-                                               llvm::ThinOrFullLTOPhase) {
-      passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-          RemoveArithmeticFencesPass()));
-    });
-    if (target.kind != TargetKind::Host &&
-        options.guards.contains(Guard::Bf16Extensions))
-      builder.registerPipelineStartEPCallback(
-          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
-            passes.addPass(
-                llvm::createModuleToFunctionPassAdaptor(Bf16ExtensionsPass()));
-          });
-    if (target.kind != TargetKind::Host &&
-        options.guards.contains(Guard::IntegersToBf16))
-      builder.registerOptimizerLastEPCallback(
-          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
-             llvm::ThinOrFullLTOPhase) {
-            passes.addPass(
-                llvm::createModuleToFunctionPassAdaptor(IntegersToBf16Pass()));
-          });
-    if (target.kind != TargetKind::Host &&
-        options.guards.contains(Guard::SelectedZeros))
-      builder.registerOptimizerLastEPCallback(
-          [](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
-             llvm::ThinOrFullLTOPhase) {
-            passes.addPass(
-                llvm::createModuleToFunctionPassAdaptor(SelectedZerosPass()));
-          });
-    if (target.kind == TargetKind::AMDGPU)
-      builder.registerOptimizerLastEPCallback(
-          [&](llvm::ModulePassManager &passes, llvm::OptimizationLevel level,
-              llvm::ThinOrFullLTOPhase) {
-            if (options.guards.contains(Guard::ExactSelection))
-              passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                  ExactSelectionPass()));
-            if (options.guards.contains(Guard::NegatedVectors))
-              passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                  NegatedVectorsPass()));
-            // Makes divisions whose operands are to be hidden.
-            if (options.guards.contains(Guard::WideDivisions))
-              passes.addPass(
-                  llvm::createModuleToFunctionPassAdaptor(WideDivisionsPass()));
-            passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                HiddenOperandsPass(options.guards)));
-            if (level != llvm::OptimizationLevel::O0)
-              passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                  ScalarPressurePass()));
-            // Last: it looks at where values are used.
-            if (options.guards.contains(Guard::LoadsBeforeBarriers))
-              passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                  LoadsBeforeBarriersPass()));
-          });
-    if (target.kind == TargetKind::NVPTX)
-      builder.registerVectorizerStartEPCallback(
-          [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
-            passes.addPass(LeaveMatrixKernelsPass());
-          });
-    if (target.kind == TargetKind::NVPTX)
-      builder.registerOptimizerLastEPCallback(
-          [&](llvm::ModulePassManager &passes, llvm::OptimizationLevel,
-              llvm::ThinOrFullLTOPhase) {
-            passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                RestoreMatrixKernelsPass()));
-            if (options.guards.contains(Guard::ShortIntegers))
-              passes.addPass(
-                  llvm::createModuleToFunctionPassAdaptor(ShortIntegersPass()));
-            if (options.guards.contains(Guard::Magnitudes))
-              passes.addPass(
-                  llvm::createModuleToFunctionPassAdaptor(MagnitudesPass()));
-            if (options.guards.contains(Guard::MixedLimits))
-              passes.addPass(
-                  llvm::createModuleToFunctionPassAdaptor(MixedLimitsPass()));
-            if (options.guards.contains(Guard::ShortLimits))
-              passes.addPass(
-                  llvm::createModuleToFunctionPassAdaptor(ShortLimitsPass()));
-            if (options.guards.contains(Guard::NegatedBooleans))
-              passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                  NegatedBooleansPass()));
-            if (options.guards.contains(Guard::RotatedSums))
-              passes.addPass(
-                  llvm::createModuleToFunctionPassAdaptor(RotatedSumsPass()));
-            if (options.guards.contains(Guard::GuardedShifts))
-              passes.addPass(
-                  llvm::createModuleToFunctionPassAdaptor(GuardedShiftsPass()));
-            if (options.guards.contains(Guard::LongLoops))
-              passes.addPass(
-                  llvm::createModuleToFunctionPassAdaptor(LongLoopsPass()));
-          });
+    addOurPasses(builder, target.kind, options.guards);
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);
     builder.registerFunctionAnalyses(functions);

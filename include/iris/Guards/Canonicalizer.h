@@ -9,8 +9,9 @@
 
 namespace mlir::iris {
 
-/// MLIR's canonicalizer. With `Guard::Roundings`, `Guard::IndexCasts` and
-/// `Guard::TripCounts`, without its patterns that change results.
+/// MLIR's canonicalizer. With `Guard::Roundings`, `Guard::IndexCasts`,
+/// `Guard::TripCounts` and `Guard::ForwardedResults`, without its patterns that
+/// change results.
 std::unique_ptr<Pass> createCanonicalizerPass(GuardSet guards);
 
 } // namespace mlir::iris

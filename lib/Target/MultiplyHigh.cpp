@@ -6,11 +6,12 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 
-/// Bits of the factors, and of their product.
-static constexpr unsigned kHalfBits = 16, kProductBits = 32;
+/// Bits of the factors, and of what they give.
+static constexpr unsigned kHalfBits = 16, kResultBits = 32;
 
-/// The product's bits from `amount` on, of `op`: a truncation to 16 bits.
-static llvm::Value *shiftProduct(llvm::Instruction &op, llvm::IRBuilder<> &b) {
+/// The bits of the multiplication from `amount` on, of `op`: a truncation to 16
+/// bits.
+static llvm::Value *shiftResult(llvm::Instruction &op, llvm::IRBuilder<> &b) {
   using namespace llvm::PatternMatch;
   llvm::Value *x, *y;
   const llvm::APInt *amount;
@@ -23,19 +24,19 @@ static llvm::Value *shiftProduct(llvm::Instruction &op, llvm::IRBuilder<> &b) {
   auto isHalf = [&](llvm::Value *value) {
     return llvm::ComputeNumSignBits(value, layout) > width - kHalfBits;
   };
-  if (width <= kProductBits || amount->ule(kHalfBits) ||
+  if (width <= kResultBits || amount->ule(kHalfBits) ||
       amount->ugt(width - kHalfBits) || !isHalf(x) || !isHalf(y))
     return nullptr;
-  llvm::Type *narrow = x->getType()->getWithNewBitWidth(kProductBits);
-  llvm::Value *product =
+  llvm::Type *narrow = x->getType()->getWithNewBitWidth(kResultBits);
+  llvm::Value *result =
       b.CreateMul(b.CreateTrunc(x, narrow), b.CreateTrunc(y, narrow));
-  // Above the product are copies of its sign.
-  uint64_t bits = std::min<uint64_t>(amount->getZExtValue(), kProductBits - 1);
-  return b.CreateTrunc(b.CreateAShr(product, bits), op.getType());
+  // Above these bits are copies of its sign.
+  uint64_t bits = std::min<uint64_t>(amount->getZExtValue(), kResultBits - 1);
+  return b.CreateTrunc(b.CreateAShr(result, bits), op.getType());
 }
 
 llvm::PreservedAnalyses
 mlir::iris::MultiplyHighPass::run(llvm::Function &function,
                                   llvm::FunctionAnalysisManager &) {
-  return replaceInstructions(function, shiftProduct);
+  return replaceInstructions(function, shiftResult);
 }

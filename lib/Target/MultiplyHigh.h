@@ -6,10 +6,10 @@
 
 namespace mlir::iris {
 
-/// Computes shifted products of 16 bits in 32 bits, not in 64
+/// Computes shifted multiplications of 16 bits in 32 bits, not in 64
 /// (`Guard::MultiplyHigh`): of `trunc (ashr (x * y), 20)`, where x and y are
-/// i64 of 16 bits, X86 takes the upper half of the product and shifts it as an
-/// unsigned number.
+/// i64 of 16 bits, X86 takes the upper half of the multiplication and shifts it
+/// as an unsigned number.
 struct MultiplyHighPass : llvm::PassInfoMixin<MultiplyHighPass> {
   llvm::PreservedAnalyses run(llvm::Function &function,
                               llvm::FunctionAnalysisManager &);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of 24 bits, operations on bits of three values and limited numbers
+// Multiplications of 24 bits, operations on bits of three values and limited numbers
 // that LLVM's code generator for AMD GPUs compiles to wrong code where they are
 // not guarded (docs/internals/guards.md). Emulated/conversions-amd.test executes
 // them there. The expected values are exact.
@@ -12,8 +12,8 @@
 // DEFINE: %{chip} = gfx942
 // DEFINE: %{defect} = iris-compile %s --target=%{chip} --disable-guards=%{guard} -o %t.iris && not iris-run -n 1 --device=emulated:%{chip} %t.iris 2>&1
 // REDEFINE: %{guard} = multiply-24
-// RUN: %{defect} | FileCheck %s --check-prefix=PRODUCTS
-// PRODUCTS: product of 24 bits
+// RUN: %{defect} | FileCheck %s --check-prefix=FACTORS
+// FACTORS: multiplication of 24 bits
 // REDEFINE: %{guard} = negated-medians
 // RUN: %{defect} | FileCheck %s --check-prefix=MEDIANS
 // MEDIANS: negative of a limited NaN
@@ -39,7 +39,7 @@ gpu.module @kernels {
   }
 
   // (x mod 2^24) * (y mod 2^24) + 7.
-  gpu.func @product(%ctx: !iris.ctx, %x: !words, %y: !words, %out: !wide) kernel
+  gpu.func @multiplication(%ctx: !iris.ctx, %x: !words, %y: !words, %out: !wide) kernel
       attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
     %a = tile.load %x[%c0] : !words -> !t
@@ -55,12 +55,12 @@ gpu.module @kernels {
     tile.store %r, %out[%c0] : !t64, !wide
     gpu.return
   }
-  gpu.func @check_product(%ctx: !iris.ctx, %out: !wide, %want: i64) kernel
+  gpu.func @check_multiplication(%ctx: !iris.ctx, %out: !wide, %want: i64) kernel
       attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
     %r = tile.load %out[%c0] : !wide -> !t64
     %w = tensor.splat %want : !t64
-    iris.expect_eq %r, %w, "product of 24 bits" : !t64
+    iris.expect_eq %r, %w, "multiplication of 24 bits" : !t64
     gpu.return
   }
 
@@ -141,8 +141,8 @@ func.func @main(%ctx: !iris.ctx) {
   %p = arith.constant 22 : i64
   iris.launch @kernels::@fill programs(%one) args(%ctx, %x, %a : !iris.ctx, !words, i32)
   iris.launch @kernels::@fill programs(%one) args(%ctx, %y, %b : !iris.ctx, !words, i32)
-  iris.launch @kernels::@product programs(%one) args(%ctx, %x, %y, %wide : !iris.ctx, !words, !words, !wide)
-  iris.launch @kernels::@check_product programs(%one) args(%ctx, %wide, %p : !iris.ctx, !wide, i64)
+  iris.launch @kernels::@multiplication programs(%one) args(%ctx, %x, %y, %wide : !iris.ctx, !words, !words, !wide)
+  iris.launch @kernels::@check_multiplication programs(%one) args(%ctx, %wide, %p : !iris.ctx, !wide, i64)
   // Odd, then even.
   %odd = arith.constant -268451840 : i32
   iris.launch @kernels::@low_bit programs(%one) args(%ctx, %y, %out : !iris.ctx, !words, !words)

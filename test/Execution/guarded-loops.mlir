@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loops that MLIR's canonicalizer and LLVM's loop vectorizer, and products that
+// Loops that MLIR's canonicalizer and LLVM's loop vectorizer, and multiplications that
 // its x86 back end, compile to wrong code where they are not guarded
 // (docs/internals/guards.md). The expected values are exact.
 //
@@ -20,7 +20,7 @@
 // NARROW: difference of table entries
 // REDEFINE: %{guard} = multiply-high
 // RUN: %{defect} | FileCheck %s --check-prefix=HIGH
-// HIGH: upper half of a product
+// HIGH: upper half of a multiplication
 
 !bytes = memref<256xi8, #iris.symmetric>
 !halves = memref<40xi16, #iris.symmetric>
@@ -112,7 +112,7 @@ gpu.module @kernels {
 
   // trunc ((x * y) >> 20) of i64 that have 16 bits; what is added and
   // subtracted keeps the analysis of ranges from computing in 32 bits.
-  gpu.func @products(%ctx: !iris.ctx, %x: !words, %y: !words, %out: !halves, %n: index,
+  gpu.func @multiplications(%ctx: !iris.ctx, %x: !words, %y: !words, %out: !halves, %n: index,
       %a: i64, %b: i64, %want: i16, %k: i64) kernel
       attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
@@ -147,7 +147,7 @@ gpu.module @kernels {
     }
     scf.for %i = %c0 to %n step %c1 {
       %got = memref.load %out[%i] : !halves
-      iris.expect_eq %got, %want, "upper half of a product" : i16
+      iris.expect_eq %got, %want, "upper half of a multiplication" : i16
     }
     gpu.return
   }
@@ -177,7 +177,7 @@ func.func @main(%ctx: !iris.ctx) {
   // -600000000 / 2^20, rounded down.
   %q = arith.constant -573 : i16
   %k = arith.constant 77 : i64
-  iris.launch @kernels::@products programs(%one) args(%ctx, %v, %w, %o, %m, %a, %b, %q, %k : !iris.ctx, !words, !words, !halves, index, i64, i64, i16, i64)
+  iris.launch @kernels::@multiplications programs(%one) args(%ctx, %v, %w, %o, %m, %a, %b, %q, %k : !iris.ctx, !words, !words, !halves, index, i64, i64, i16, i64)
   iris.sync %ctx
   return
 }

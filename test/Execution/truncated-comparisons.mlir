@@ -71,6 +71,26 @@ gpu.module @kernels {
     %f = arith.cmpf ole, %e, %kWide : !tile
     %wantF = arith.cmpi sle, %order, %kWideOrder : !words
     iris.expect_eq %f, %wantF, "x <= 2^127 + 2^120" : !truths
+
+    // An arm of a selection, up to numbers that are rounded to infinity.
+    %i = tile.range : !words
+    %c2 = arith.constant dense<2> : !words
+    %pairs = arith.andi %i, %c2 : !words
+    %isChosen = arith.cmpi eq, %pairs, %c2 : !words
+    %bits = arith.bitcast %x : !tile to !words
+    %up = arith.constant dense<0x440000> : !words
+    %above = arith.addi %bits, %up : !words
+    %y = arith.bitcast %above : !words to !tile
+    %u = arith.truncf %y : !tile to !halves
+    %infinity = arith.constant dense<0x7F80> : !halves
+    %chosen = arith.select %isChosen, %u, %infinity : !truths, !halves
+    %largest = arith.constant dense<0x7F7F> : !halves
+    %g = arith.cmpf ult, %chosen, %largest : !halves
+    // The tie, 0x7F7E8000, is rounded down, to the even neighbour.
+    %limit = arith.constant dense<0x7F7E8000> : !words
+    %isLess = arith.cmpi sle, %above, %limit : !words
+    %wantG = arith.andi %isLess, %isChosen : !truths
+    iris.expect_eq %g, %wantG, "an arm less than the largest number" : !truths
     gpu.return
   }
 }

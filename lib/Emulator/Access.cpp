@@ -17,7 +17,7 @@ Location mlir::iris::emulator::resolve(Wave &wave,
                                        unsigned lane, uint64_t address,
                                        unsigned bytes, bool isStore) {
   Space space = instruction.space;
-  if (space == Space::Flat) {
+  if (space == Space::Flat || space == Space::Buffer) {
     uint32_t aperture = uint32_t(address >> 32);
     if (aperture == kSharedAperture) {
       std::vector<uint8_t> &lds = wave.group.lds;

@@ -60,13 +60,17 @@ void issueAccess(Wave &wave, const Instruction &instruction, bool isLoad,
                  unsigned resultWords, bool isToShared = false);
 
 /// A raw buffer: the descriptor has the base in its first 48 bits, and the
-/// bytes in its third word. Offsets beyond them access nothing.
+/// bytes in its third word. Offsets beyond them access nothing. A swizzled one
+/// is scratch, all of whose offsets are looked at later.
 IRIS_INLINE void computeBufferAddresses(Wave &wave,
                                         const Instruction &instruction,
                                         LaneAddresses &result) {
   const uint32_t *descriptor = wave.scalars + instruction.sources[1].index;
   uint64_t base = descriptor[0] | uint64_t(descriptor[1] & 0xFFFF) << 32;
-  if (descriptor[1] >> 16) {
+  const bool isScratch = descriptor[1] == kSwizzledBuffer;
+  if (isScratch) {
+    base = descriptor[0] | uint64_t(kPrivateAperture) << 32;
+  } else if (descriptor[1] >> 16) {
     wave.fail("the emulator does not know buffers with a stride");
     result.active = 0;
     return;
@@ -80,7 +84,9 @@ IRIS_INLINE void computeBufferAddresses(Wave &wave,
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     uint32_t offset = uint32_t(instruction.offset) + offsets[lane];
     result.addresses[lane] = base + extra + offset;
-    result.available[lane] = offset < size ? size - offset : 0;
+    result.available[lane] = isScratch       ? ~uint64_t(0)
+                             : offset < size ? size - offset
+                                             : 0;
   }
 }
 

@@ -109,9 +109,11 @@ void Dispatch::initialize(Wave &wave, unsigned firstThread) const {
   };
   auto has = [&](unsigned property) { return kernel.properties & property; };
   // User registers, in the order of the ABI. Absent services are null.
-  if (has(hsa::KERNEL_CODE_PROPERTY_ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER))
-    for (unsigned i = 0; i < 4; ++i)
-      push(0);
+  const bool hasScratchBuffer =
+      has(hsa::KERNEL_CODE_PROPERTY_ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER);
+  if (hasScratchBuffer)
+    for (uint32_t word : kScratchDescriptor)
+      push(word);
   if (has(hsa::KERNEL_CODE_PROPERTY_ENABLE_SGPR_DISPATCH_PTR))
     pushAddress(packet.data());
   if (has(hsa::KERNEL_CODE_PROPERTY_ENABLE_SGPR_QUEUE_PTR))
@@ -149,6 +151,10 @@ void Dispatch::initialize(Wave &wave, unsigned firstThread) const {
           (unsigned(hsa::COMPUTE_PGM_RSRC2_ENABLE_SGPR_WORKGROUP_ID_X) << i))
         push(ids[i]);
   }
+  // Where the wave's scratch is in that of all waves. Here each has its own.
+  if (hasScratchBuffer &&
+      (kernel.rsrc2 & hsa::COMPUTE_PGM_RSRC2_ENABLE_PRIVATE_SEGMENT))
+    push(0);
   // The first vector register has the thread's indices, 10 bits each.
   const Dimensions &threads = launch.threads;
   for (unsigned lane = 0; lane < kernel.waveSize; ++lane) {

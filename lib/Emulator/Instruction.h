@@ -45,6 +45,12 @@ enum ScalarRegister : unsigned {
 /// The upper words of flat addresses in LDS and in scratch.
 constexpr uint32_t kSharedAperture = 0x10000, kPrivateAperture = 0x20000;
 
+/// The descriptor of scratch, on chips that access it as a buffer. Swizzling
+/// gives each lane words of its own; the other fields of its second word are
+/// what the runtime sets for waves, and are not looked at.
+constexpr uint32_t kSwizzledBuffer = 1u << 31;
+constexpr uint32_t kScratchDescriptor[4] = {0, kSwizzledBuffer, ~0u, 0};
+
 /// Scratch rows of a wave behind its vector registers, for operands that are
 /// permuted or selected before the operation.
 constexpr unsigned kNumTemporaries = 12;

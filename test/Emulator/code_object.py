@@ -2,11 +2,14 @@
 """Code objects of one kernel, assembled by llvm-mc without a linker.
 
     code_object.py CHIP SOURCE OUTPUT [--lds=N] [--vectors=N] [--break=WHAT]
+        [--scratch=N] [--scratch-buffer]
 
 SOURCE has the instructions of the kernel `k` for gfx9, which are translated for
 other chips (generations.py): s[0:1] is the address of its
 arguments (64 bits each, --arguments of them), s2 the program's index, v0 the
-thread's. WHAT is a defect: see BREAKS.
+thread's. With --scratch-buffer (gfx90a) the descriptor of scratch is in front of
+them: s[0:3], the others are s[4:5] and s6, and s7 is where the wave's scratch is.
+WHAT is a defect: see BREAKS.
 """
 import argparse
 import pathlib
@@ -59,8 +62,11 @@ def descriptor(chip, options):
     granules = options.vectors // 8 - 1
     rsrc1 = granules | 0xF0 << 12
     rsrc2 = 2 << 1 | 1 << 7  # two user registers, the program's index
+    if options.scratch_buffer:
+        rsrc2 += 4 << 1 | 1
     rsrc3 = 0 if wave == 32 else options.vectors // 2 // 4 - 1
-    properties = 1 << 3 | (1 << 10 if wave == 32 else 0)
+    properties = (options.scratch_buffer | 1 << 3
+                  | (1 << 10 if wave == 32 else 0))
     return struct.pack("<IIIIq20xIIIHHI", options.lds, options.scratch,
                        8 * options.arguments, 0, CODE - DESCRIPTOR, rsrc3,
                        rsrc1, rsrc2, properties, 0, 0)
@@ -158,6 +164,7 @@ def parse(arguments=None):
     parser.add_argument("output")
     parser.add_argument("--lds", type=int, default=0)
     parser.add_argument("--scratch", type=int, default=0)
+    parser.add_argument("--scratch-buffer", action="store_true")
     parser.add_argument("--vectors", type=int, default=64)
     parser.add_argument("--arguments", type=int, default=1)
     parser.add_argument("--break", dest="defect", choices=BREAKS)

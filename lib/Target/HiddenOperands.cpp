@@ -5,6 +5,7 @@
 #include "PreserveControlFlow.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -20,8 +21,10 @@ using llvm::Instruction;
 using mlir::iris::Guard;
 
 namespace {
-/// The operands to hide of each instruction, in order.
-using Operands = llvm::MapVector<Instruction *, llvm::SmallVector<unsigned, 2>>;
+/// The operands to hide of each instruction, in order, each of them once: a
+/// zero that is hidden twice is a zero again.
+using Operands =
+    llvm::MapVector<Instruction *, llvm::SmallSetVector<unsigned, 2>>;
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -80,7 +83,7 @@ static void findDivisions(Instruction &op, Operands &found) {
   // One bit is the sign.
   if (bits <= kFloatDivisionBits &&
       (bits > kExactDivisionBits + isSigned || mayExceedBits(op, bits, layout)))
-    found[&op].push_back(0);
+    found[&op].insert(0);
 }
 
 /// Whether the upper bytes of the value are copies of a sign, above bits that
@@ -105,7 +108,7 @@ static void findSignBytes(Instruction &op, Operands &found) {
     return;
   for (unsigned number = 0; number < op.getNumOperands(); ++number)
     if (hasSignBytes(op.getOperand(number)))
-      found[&op].push_back(number);
+      found[&op].insert(number);
 }
 
 /// The bytes by which a logical shift moves an integer to the right, also
@@ -137,14 +140,14 @@ static void findZeroBytes(Instruction &op, Operands &found) {
     return;
   if (match(&op, m_Shl(m_Value(), m_APInt(amount)))) {
     if (amount->urem(kByteBits) == 0 && amount->ult(right * kByteBits))
-      found[&op].push_back(0);
+      found[&op].insert(0);
   } else if (llvm::isa<llvm::TruncInst>(op) &&
              // Of one place a mask of the shifted byte is left, no shift to it.
              !(op.hasOneUse() && op.getOperand(0)->hasOneUse()) &&
              op.getType()->isIntOrIntVectorTy(kByteBits) &&
              op.getOperand(0)->getType()->getScalarSizeInBits() ==
                  (right + 1) * kByteBits) {
-    found[&op].push_back(0);
+    found[&op].insert(0);
   }
 }
 
@@ -171,7 +174,7 @@ static void findClampedZeros(Instruction &op, Operands &found) {
     return;
   for (unsigned number : {0u, 1u})
     if (hasZero(op.getOperand(number)))
-      found[&op].push_back(number);
+      found[&op].insert(number);
 }
 
 /// Whether a selection reads the value, or it as bits of another type.
@@ -192,7 +195,7 @@ static void findSignMasks(Instruction &op, Operands &found) {
   const llvm::APInt *mask;
   if (match(op.getOperand(1), m_APInt(mask)) &&
       (mask->isSignMask() || mask->isMaxSignedValue()) && isSelected(op))
-    found[&op].push_back(1);
+    found[&op].insert(1);
 }
 
 static bool isMinOrMax(const llvm::Value *value) {
@@ -221,7 +224,7 @@ static void findMedians(Instruction &op, Operands &found) {
     if (inner && llvm::isa<llvm::Constant>(op.getOperand(number)) &&
         (isMinOrMax(inner) || llvm::isa<llvm::SelectInst>(inner)) &&
         llvm::any_of(inner->operands(), llvm::IsaPred<llvm::Constant>))
-      found[&op].push_back(number);
+      found[&op].insert(number);
   }
 }
 
@@ -235,7 +238,7 @@ static void findSelectedConstants(Instruction &op, Operands &found) {
     return;
   for (unsigned number : {0u, 1u})
     if (llvm::isa<llvm::Constant>(op.getOperand(number)))
-      found[&op].push_back(number);
+      found[&op].insert(number);
 }
 
 namespace {
@@ -342,7 +345,7 @@ static void findComplements(Instruction &op, Operands &found) {
     llvm::Value *x, *y = op.getOperand(1 - number);
     if (match(op.getOperand(number), m_Not(m_Value(x))) &&
         (mayMerge(x, y) || mayMerge(y, x)))
-      found[&op].push_back(number);
+      found[&op].insert(number);
   }
 }
 
@@ -360,9 +363,9 @@ static void findCarries(Instruction &op, Operands &found) {
     if (!carrying.mayBeMerged(number))
       continue;
     if (isWithCarry(operand, other, carrying.getOpcode()))
-      found[&op].push_back(number);
+      found[&op].insert(number);
     else if (hasComputedUpperHalf(operand, other, layout))
-      found[&op].push_back(1 - number);
+      found[&op].insert(1 - number);
   }
 }
 

@@ -9,7 +9,7 @@
 // DEFINE: %{asm} = iris-compile %s --emit=asm
 // RUN: %{asm} --target=gfx942 | FileCheck %s --check-prefix=AMD
 // RUN: %{asm} --target=gfx942 --disable-guards=selected-zeros | FileCheck %s --check-prefix=AMD-DEFECT
-// RUN: %{asm} --target=gfx942 --disable-guards=clamped-zeros | FileCheck %s --check-prefix=CLAMP-DEFECT
+// RUN: %{asm} --target=gfx942 --disable-guards=clamped-zeros,negated-medians | FileCheck %s --check-prefix=CLAMP-DEFECT
 // RUN: %{asm} --target=sm_90a | FileCheck %s --check-prefix=NVIDIA
 // RUN: %{asm} --target=sm_90a --disable-guards=selected-zeros | FileCheck %s --check-prefix=NVIDIA-DEFECT
 

@@ -61,7 +61,8 @@ def inputs(bits, count, source):
 def run(library, chip, source, buffers, programs, name):
     """Runs the instructions; buffers are arguments."""
     options = types.SimpleNamespace(
-        lds=0, scratch=0, vectors=128, arguments=len(buffers), defect=None)
+        lds=0, scratch=0, scratch_buffer=False, vectors=128,
+        arguments=len(buffers), defect=None)
     image = code_object.build(chip, source, options)
     machine = bridge.Bridge(library)
     number = machine.Load(image, ctypes.c_uint64(len(image)), name.encode())

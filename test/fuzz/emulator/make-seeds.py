@@ -46,7 +46,8 @@ def main():
     parser.add_argument("corpus", type=pathlib.Path)
     args = parser.parse_args()
     args.corpus.mkdir(parents=True, exist_ok=True)
-    options = types.SimpleNamespace(lds=256, scratch=64, vectors=64,
+    options = types.SimpleNamespace(lds=256, scratch=64, scratch_buffer=False,
+                                    vectors=64,
                                     arguments=2, defect=None)
     for chip in code_object.MACHINES:
         for number, (kind, source) in enumerate(list_sources(chip)):

@@ -24,10 +24,15 @@ from later_tables import GROUPS  # noqa: E402
 PER_SEED = 40  # instructions: a file of all is seldom mutated where it matters
 
 
-def read_programs():
-    """The programs of memory.test, for gfx9."""
+def read_programs(chip):
+    """The programs of memory.test, for gfx9. gfx90a has no instructions for
+    scratch, which is a buffer there, and only there."""
     text = (EMULATOR / "memory.test").read_text()
-    return re.split(r"^#--- .*$", text, flags=re.M)[1:]
+    parts = re.split(r"^#--- (.*)\.s$", text, flags=re.M)[1:]
+    for name, program in zip(parts[::2], parts[1::2]):
+        if not name.startswith("scratch") or (
+                name.startswith("scratch-") == (chip == "gfx90a")):
+            yield name, program
 
 
 def list_sources(chip):
@@ -35,8 +40,8 @@ def list_sources(chip):
         texts = [row[0] for row in choose(rows, chip)]
         for first in range(0, len(texts), PER_SEED):
             yield kind, "\n".join(texts[first:first + PER_SEED] + ["s_endpgm"])
-    for program in read_programs():
-        yield "program", program
+    for name, program in read_programs(chip):
+        yield f"program-{name}", program
 
 
 def main():
@@ -46,14 +51,11 @@ def main():
     parser.add_argument("corpus", type=pathlib.Path)
     args = parser.parse_args()
     args.corpus.mkdir(parents=True, exist_ok=True)
-    options = types.SimpleNamespace(lds=256, scratch=64, scratch_buffer=False,
-                                    vectors=64,
+    options = types.SimpleNamespace(lds=256, scratch=64, vectors=64,
                                     arguments=2, defect=None)
     for chip in code_object.MACHINES:
         for number, (kind, source) in enumerate(list_sources(chip)):
-            # gfx90a has no instructions for scratch.
-            if chip == "gfx90a" and "scratch_" in source:
-                continue
+            options.scratch_buffer = kind.startswith("program-scratch-")
             image = code_object.build(chip, source, options)
             (args.corpus / f"seed-{chip}-{kind}-{number:02}").write_bytes(image)
 

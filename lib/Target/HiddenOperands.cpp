@@ -370,10 +370,13 @@ static void findCarries(Instruction &op, Operands &found) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products of 24 bits
+// Multiplications of 24 bits
 //===----------------------------------------------------------------------===//
 
-/// Products of 64 bits whose factors have 24 bits at most, one of them 24.
+/// Bits of the operands that `v_mul_u32_u24` reads.
+static constexpr unsigned kMultiplyBits = 24;
+
+/// Multiplications in 64 bits of factors of 24 bits at most, one of them of 24.
 static bool multiplies24Bits(Instruction &op) {
   if (op.getOpcode() != Instruction::Mul ||
       !op.getType()->isIntOrIntVectorTy(kWideBits))
@@ -381,7 +384,7 @@ static bool multiplies24Bits(Instruction &op) {
   const llvm::DataLayout &layout = op.getModule()->getDataLayout();
   unsigned x = getBits(op.getOperand(0), /*isSigned=*/false, layout);
   unsigned y = getBits(op.getOperand(1), /*isSigned=*/false, layout);
-  return std::max(x, y) == kFloatDivisionBits;
+  return std::max(x, y) == kMultiplyBits;
 }
 
 /// Extends the first factor from 32 bits that are hidden, so that no

@@ -78,7 +78,7 @@ def list_kernels(options):
 def read_kernels(options):
     """The kernels of --requests, named by their symbols."""
     with open(options.requests, encoding="utf-8") as file:
-        for line in file:
+        for line in selected_kernels.request_lines(file):
             symbol = re.match(r"iris\.\w+ @(\w+)", line)
             if not symbol:
                 raise ValueError(f"{options.requests}: expected a request in "

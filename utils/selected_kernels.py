@@ -57,6 +57,11 @@ def draw_problems(seed, count):
                                  else draw_collective(draw)), is_matmul)
 
 
+def request_lines(lines):
+    """Those of a list, without what separates them."""
+    return [line for line in lines if not line.startswith("//")]
+
+
 def list_requests(bench, target, options, is_matmul, candidates, table):
     """Lines of requests. `table` is a path that is not written."""
     tuning = [f"--tune={candidates}", f"--table={table}"] if is_matmul else []
@@ -65,7 +70,7 @@ def list_requests(bench, target, options, is_matmul, candidates, table):
          *tuning], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if run.returncode:
         raise ValueError(f"{' '.join(run.args)} failed: {run.stderr}")
-    return run.stdout.splitlines()
+    return request_lines(run.stdout.splitlines())
 
 
 def get_form(request):

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -189,6 +190,28 @@ std::set<std::string> iris::bench::requestsOf(const Options &options,
 // Set-up
 //===----------------------------------------------------------------------===//
 
+/// The files that `--package` names: one, or all packages of a folder.
+static Expected<std::vector<std::string>> packagesAt(const std::string &path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(path, error))
+    return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  for (fs::directory_iterator each(path, error), end; !error && each != end;
+       each.increment(error))
+    if (each->path().extension() == ".iris")
+      files.push_back(each->path().string());
+  if (error)
+    return rt::makeStatus(StatusCode::unavailable, "cannot read '%s': %s",
+                          path.c_str(), error.message().c_str());
+  if (files.empty())
+    return rt::makeStatus(StatusCode::invalidArgument,
+                          "'%s' has no packages; expected files NAME.iris",
+                          path.c_str());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 Expected<std::unique_ptr<Measurement>>
 Measurement::create(const Options &options, const std::vector<Case> &cases,
                     uint64_t more) {
@@ -212,8 +235,11 @@ Measurement::create(const Options &options, const std::vector<Case> &cases,
   rt::World &w = *self->world_;
   IRISRT_ASSIGN_OR_RETURN(self->comm_,
                           ccl::Communicator::create(w, commOptions));
-  for (const std::string &path : options.packages)
-    IRISRT_RETURN_IF_ERROR(self->comm_->addPackage(path));
+  for (const std::string &path : options.packages) {
+    IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> files, packagesAt(path));
+    for (const std::string &file : files)
+      IRISRT_RETURN_IF_ERROR(self->comm_->addPackage(file));
+  }
   // Measures the kernels of the cases whose config is open.
   std::set<std::tuple<Op, ccl::DType, ccl::ReduceOp>> prepared;
   for (const Case &each : cases)

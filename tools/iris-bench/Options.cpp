@@ -52,8 +52,8 @@ examples:
 
 on a machine without a compiler, with the same options in both:
   iris-bench -n 8 --device=cuda --ops=all --requests=kernels.mlir
-  iris-compile kernels.mlir --target=sm_90a -o kernels.iris
-  iris-bench -n 8 --device=cuda --ops=all --package=kernels.iris
+  iris-compile kernels.mlir --split --jobs=16 --target=sm_90a -o kernels/
+  iris-bench -n 8 --device=cuda --ops=all --package=kernels/
 
 for libiris_nccl on such a machine:
   iris-bench --nccl --requests=list.mlir --target=sm_90a --nccl-types=bf16,f32
@@ -385,10 +385,12 @@ static void addRun(CommandLine &line, Options &options) {
               "symmetric heap of one rank (default: as needed)");
   line.option("--package", "FILE", fileNames(options.packages),
               "kernels that were compiled ahead of time, for machines without "
-              "a compiler; may be given several times");
+              "a compiler, or a folder of such files; may be given several "
+              "times");
   line.option("--requests", "FILE", fileName(options.requestsPath),
-              "write the .mlir source of such a package (-: standard output) "
-              "and exit; needs no device");
+              "write the .mlir source of such a package (-: standard output), "
+              "which iris-compile --split takes too, and exit; needs no "
+              "device");
 
   line.section("for libiris_nccl (docs/guides/nccl.md)");
   line.flag({"--nccl"}, options.nccl,

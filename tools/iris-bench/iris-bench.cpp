@@ -142,7 +142,12 @@ static rt::Status checkEnvironment(const Options &options) {
                            : ccl::MatmulTable::fromEnvironment().status();
 }
 
-/// The requests of what is measured: one module.
+/// Separates the parts that `iris-compile --split` compiles.
+static void addPart(std::string &text, const std::string &part) {
+  text += (text.empty() ? "" : "// -----\n") + part;
+}
+
+/// The requests of what is measured.
 static rt::Expected<std::string> measuredRequests(const Options &options) {
   std::vector<Case> cases = casesOf(options);
   IRISRT_ASSIGN_OR_RETURN(std::vector<MatmulCase> matmuls, matmulsOf(options));
@@ -150,17 +155,17 @@ static rt::Expected<std::string> measuredRequests(const Options &options) {
   addRequests(options, matmuls, requests);
   std::string text;
   for (const std::string &request : requests)
-    text += request;
+    addPart(text, request);
   return text;
 }
 
-/// The kernels of libiris_nccl: a module for each.
+/// The kernels of libiris_nccl.
 static rt::Expected<std::string> ncclRequests(const Options &options) {
   IRISRT_ASSIGN_OR_RETURN(ccl::KernelList kernels,
                           nccl::listKernels(options.target, options.ncclCalls));
   std::string text;
   for (const auto &[name, source] : kernels)
-    text += (text.empty() ? "" : "// -----\n") + source;
+    addPart(text, source);
   return text;
 }
 

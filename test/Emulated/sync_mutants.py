@@ -24,7 +24,8 @@ table has mutants, those that were caught, and by what; then the others:
   orders nothing       others order all accesses, also when it is there
   others order         other instructions order all accesses that it orders
   rest suffices        what is left of the instruction does
-  unexplained          accesses that it orders did not occur without it
+  unexplained          accesses that it orders did not occur without it, also
+                       in more rounds (MORE_ROUNDS)
 
 It is an error if a kernel fails unchanged, if a report names accesses that the
 instruction does not order, if a mutant is unexplained, or if fewer mutants than
@@ -63,6 +64,8 @@ MEMORIES = {"gfx90a": ["checked", None], "gfx942": ["checked", "wg", "device"],
 # The check of the order hardly depends on the order in which waves run.
 ORDERS = ("random", "leader-last", "starved", "bursts", "crossed", "last")
 SCHEDULES = collections.defaultdict(lambda: ORDERS, checked=ORDERS[:3])
+# So many times the rounds are executed before accesses are said not to occur.
+MORE_ROUNDS = 4
 OUTCOMES = ("missing wait", "missing order", "wrong value", "hang", "fault")
 
 
@@ -119,15 +122,21 @@ class Kernel:
         self.suite, self.options = suite, options
         self.chip, self.name, self.cases = chip, name, suite.cases()
         self.image = pathlib.Path(options.hsaco).read_bytes()
-        self.settings = [
-            (seed, schedule, memory) for seed in range(1, rounds + 1)
-            for memory in MEMORIES[chip] for schedule in SCHEDULES[memory]]
+        self.rounds = rounds
         self.budget, self.threads = 50_000_000, 0
         # Of each position: the instruction, how often waves executed it, and
         # what completed there.
         self.texts, self.executions = {}, collections.Counter()
         self.completed = collections.defaultdict(lambda: [0] * len(COUNTERS))
         self.explainer = Explainer(self.texts, Trace())
+
+    def settings(self, turn=0):
+        """Those of the first rounds, or of further ones."""
+        first = 1 + turn * self.rounds
+        return [(seed, schedule, memory)
+                for seed in range(first, first + self.rounds)
+                for memory in MEMORIES[self.chip]
+                for schedule in SCHEDULES[memory]]
 
     def execute(self, code, setting, trace):
         """Returns (errors, instructions, emulation). If the order is checked,
@@ -156,7 +165,7 @@ class Kernel:
     def check_unchanged(self):
         """Executes the kernel in all settings; returns the first error."""
         code, most = machine.CodeObject(self.options.hsaco), 0
-        for setting in self.settings:
+        for setting in self.settings():
             errors, count, emulation = self.execute(code, setting,
                                                     self.explainer.before)
             if errors:
@@ -186,15 +195,18 @@ class Kernel:
         mutant, or a record of why nothing does (Explainer.explain). The checked
         memory comes first."""
         trace = Trace()
-        for setting in self.settings:
-            errors, _, _ = self.execute(code, setting, trace)
-            if errors:
-                seed, schedule, memory = setting
-                where = f"{memory or 'coherent'}, {schedule}, seed {seed}"
-                return Result(mutant, outcome_of(errors[0]),
-                              f"{where}: {errors[0]}",
-                              self.is_other(mutant, errors[0]), {})
-        record = self.explain(mutant, trace)
+        for turn in range(MORE_ROUNDS):
+            for setting in self.settings(turn):
+                errors, _, _ = self.execute(code, setting, trace)
+                if errors:
+                    seed, schedule, memory = setting
+                    where = f"{memory or 'coherent'}, {schedule}, seed {seed}"
+                    return Result(mutant, outcome_of(errors[0]),
+                                  f"{where}: {errors[0]}",
+                                  self.is_other(mutant, errors[0]), {})
+            record = self.explain(mutant, trace)
+            if record["class"] != "unexplained":
+                break
         return Result(mutant, record["class"], record["explanation"],
                       record["class"] == "unexplained", record)
 

@@ -87,6 +87,9 @@ IRIS_INLINE void loadSignedBytes(Wave &wave, const Operand &operand,
   }
 }
 
+/// Elements of the vectors that multiply, by the host's instructions.
+constexpr unsigned kWideColumns = 8, kWidestColumns = 16;
+
 /// As many columns as one vector has. A vector of the compiler's, in as many
 /// registers as it takes.
 template <class Value, unsigned kColumns>
@@ -98,48 +101,48 @@ struct ColumnVector {
 /// latency of additions.
 constexpr unsigned kRowsAtOnce = 4;
 
-/// Multiplies four rows of A by columns of B, and adds. The sums of consecutive
-/// rows are in consecutive registers, values of A `rowStep` lanes apart.
-/// Consecutive k are in consecutive rows of `a` and `b`, `count` of them, then
-/// in the next group of `groupLanes` lanes.
-template <unsigned kColumns, class Sum>
+/// Multiplies four rows of A by kVectors vectors of columns of B, and adds. The
+/// sums of consecutive rows are in consecutive registers, values of A `rowStep`
+/// lanes apart. Consecutive k are in consecutive rows of `a` and `b`, `count`
+/// of them, then in the next group of `groupLanes` lanes.
+template <unsigned kVectors, unsigned kSize, class Sum>
 IRIS_INLINE void addColumns(Sum *sums, const Sum *a, unsigned rowStep,
                             const Sum *b, unsigned groups, unsigned groupLanes,
                             unsigned count) {
-  // Two vectors of each row share the accesses to `a`. All loops over them are
+  // The vectors of a row share the accesses to `a`. All loops over them are
   // unrolled, so that the sums stay in registers.
-  constexpr unsigned size = kColumns / 2;
-  using Vector = typename ColumnVector<Sum, size>::Type;
-  Vector local[kRowsAtOnce][2];
+  using Vector = typename ColumnVector<Sum, kSize>::Type;
+  Vector local[kRowsAtOnce][kVectors];
   for (unsigned row = 0; row < kRowsAtOnce; ++row)
-    for (unsigned half = 0; half < 2; ++half)
-      std::memcpy(&local[row][half], sums + row * kLanes + half * size,
+    for (unsigned i = 0; i < kVectors; ++i)
+      std::memcpy(&local[row][i], sums + row * kLanes + i * kSize,
                   sizeof(Vector));
   for (unsigned group = 0; group < groups; ++group)
     for (unsigned j = 0; j < count; ++j) {
       unsigned first = j * kLanes + group * groupLanes;
       const Sum *factors = a + first;
-      Vector columns[2];
-      for (unsigned half = 0; half < 2; ++half)
-        std::memcpy(&columns[half], b + first + half * size, sizeof(Vector));
+      Vector columns[kVectors];
+      for (unsigned i = 0; i < kVectors; ++i)
+        std::memcpy(&columns[i], b + first + i * kSize, sizeof(Vector));
       for (unsigned row = 0; row < kRowsAtOnce; ++row)
-        for (unsigned half = 0; half < 2; ++half)
-          local[row][half] += factors[row * rowStep] * columns[half];
+        for (unsigned i = 0; i < kVectors; ++i)
+          local[row][i] += factors[row * rowStep] * columns[i];
     }
   for (unsigned row = 0; row < kRowsAtOnce; ++row)
-    for (unsigned half = 0; half < 2; ++half)
-      std::memcpy(sums + row * kLanes + half * size, &local[row][half],
+    for (unsigned i = 0; i < kVectors; ++i)
+      std::memcpy(sums + row * kLanes + i * kSize, &local[row][i],
                   sizeof(Vector));
 }
 
-/// The same for any number of columns.
-template <unsigned kColumns, class Sum>
+/// The same for any number of columns, by vectors of at most kMostColumns.
+template <unsigned kColumns, unsigned kMostColumns, class Sum>
 IRIS_INLINE void addRows(Sum *sums, const Sum *a, unsigned rowStep,
                          const Sum *b, unsigned groups, unsigned count) {
-  constexpr unsigned atOnce = std::min(kColumns, 16u);
-  for (unsigned column = 0; column < kColumns; column += atOnce)
-    addColumns<atOnce>(sums + column, a, rowStep, b + column, groups, kColumns,
-                       count);
+  constexpr unsigned size = std::min(kColumns, kMostColumns);
+  constexpr unsigned vectors = std::min(2u, kColumns / size);
+  for (unsigned column = 0; column < kColumns; column += vectors * size)
+    addColumns<vectors, size>(sums + column, a, rowStep, b + column, groups,
+                              kColumns, count);
 }
 
 /// The sums before a multiplication, in the registers of the result: of other

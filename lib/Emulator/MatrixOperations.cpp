@@ -34,9 +34,9 @@ constexpr unsigned rowOf(unsigned reg, unsigned group) {
   return kRows == 16 ? 4 * group + reg : 8 * (reg / 4) + 4 * group + reg % 4;
 }
 
-/// D = A B + C. `Sum` is float or uint32_t.
+/// D = A B + C by vectors of kColumns. `Sum` is float or uint32_t.
 template <class Shape, class Sum, LoadFunction<Sum> loadA,
-          LoadFunction<Sum> loadB>
+          LoadFunction<Sum> loadB, unsigned kColumns>
 static IRIS_INLINE void multiply(Wave &wave, const Instruction &instruction) {
   constexpr unsigned rows = Shape::rows;
   // Lanes with the rows of one block, each with `count` values of k.
@@ -60,7 +60,8 @@ static IRIS_INLINE void multiply(Wave &wave, const Instruction &instruction) {
       unsigned first = block * groups * rows;
       auto *sums = reinterpret_cast<Sum *>(
           wave.row(instruction.result.index + reg) + group * rows);
-      addRows<rows>(sums, a[0] + first + row, 1, b[0] + first, groups, count);
+      addRows<rows, kColumns>(sums, a[0] + first + row, 1, b[0] + first, groups,
+                              count);
     }
 }
 
@@ -110,7 +111,9 @@ static Error buildMultiplication(InstructionBuilder &builder, Handler run,
 template <class Shape, class Sum, LoadFunction<Sum> loadA,
           LoadFunction<Sum> loadB>
 static BuildFunction makeBuild(unsigned bitsOfElement) {
-  Handler run = widest<multiply<Shape, Sum, loadA, loadB>>();
+  Handler run =
+      widestOfSizes<multiply<Shape, Sum, loadA, loadB, kWideColumns>,
+                    multiply<Shape, Sum, loadA, loadB, kWidestColumns>>();
   constexpr unsigned elements = Shape::rows * Shape::blocks;
   unsigned values = elements * Shape::depth / kLanes;
   unsigned operandWords = std::max(1u, values * bitsOfElement / 32);

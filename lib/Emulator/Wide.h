@@ -3,7 +3,8 @@
 //
 // The build is for any host of its architecture. Loops over lanes take most of
 // the time, so that their handlers are compiled twice: also for AVX2 and FMA.
-// All roundings are the same.
+// Those of matrix multiplications are compiled for AVX-512, too. All roundings
+// are the same.
 #ifndef IRIS_EMULATOR_WIDE_H
 #define IRIS_EMULATOR_WIDE_H
 
@@ -12,8 +13,12 @@
 
 #if defined(__x86_64__)
 #define IRIS_WIDE __attribute__((target("avx2,bmi,bmi2,fma,popcnt")))
+#define IRIS_WIDEST                                                            \
+  __attribute__((                                                              \
+      target("avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2,fma,popcnt")))
 #else
 #define IRIS_WIDE
+#define IRIS_WIDEST
 #endif
 
 /// Few hosts execute these: they are compiled for a short build.
@@ -34,8 +39,10 @@
 namespace mlir::iris::emulator {
 
 /// Whether the host has the instructions of `IRIS_WIDE` functions, and
-/// `denyWideVectors` was not called.
+/// `limitVectors` allows them.
 bool hasWideVectors();
+/// The same of `IRIS_WIDEST`.
+bool hasWidestVectors();
 
 /// The handler that calls Body::run, which is marked with IRIS_INLINE.
 /// Plain::run is what hosts without these instructions execute.
@@ -60,6 +67,15 @@ struct FunctionBody {
 template <Handler body, Handler plainBody = body>
 Handler widest() {
   return widestOf<FunctionBody<body>, FunctionBody<plainBody>>();
+}
+
+/// As `widest`, where bodies have a size of vectors: `wideBody` one of 32
+/// bytes, `widestBody` one of 64.
+template <Handler wideBody, Handler widestBody>
+Handler widestOfSizes() {
+  Handler widestHandler = [](Wave &wave, const Instruction &instruction)
+                              IRIS_WIDEST { widestBody(wave, instruction); };
+  return hasWidestVectors() ? widestHandler : widest<wideBody>();
 }
 
 /// Calls function(lane) for the lanes of a mask.

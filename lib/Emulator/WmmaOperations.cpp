@@ -14,7 +14,8 @@ using llvm::StringRef;
 
 constexpr unsigned kSide = 16, kResultRegisters = 8;
 
-template <class Sum, LoadFunction<Sum> loadA, LoadFunction<Sum> loadB>
+template <class Sum, LoadFunction<Sum> loadA, LoadFunction<Sum> loadB,
+          unsigned kColumns>
 static IRIS_INLINE void multiplyTiles(Wave &wave,
                                       const Instruction &instruction) {
   bool isSplit = wave.execution.splitsMatrixDepth;
@@ -30,8 +31,14 @@ static IRIS_INLINE void multiplyTiles(Wave &wave,
       unsigned row = isSplit ? reg + kResultRegisters * half : 2 * reg + half;
       auto *sums = reinterpret_cast<Sum *>(
           wave.row(instruction.result.index + reg) + kSide * half);
-      addRows<kSide>(sums, a[0] + row, step, b[0], groups, count);
+      addRows<kSide, kColumns>(sums, a[0] + row, step, b[0], groups, count);
     }
+}
+
+template <class Sum, LoadFunction<Sum> loadA, LoadFunction<Sum> loadB>
+static Handler multiplication() {
+  return widestOfSizes<multiplyTiles<Sum, loadA, loadB, kWideColumns>,
+                       multiplyTiles<Sum, loadA, loadB, kWidestColumns>>();
 }
 
 /// The instruction for elements of this many bits. `signs` is what neg_lo has
@@ -59,13 +66,13 @@ void mlir::iris::emulator::addWmmaOperations(InstructionTable &table) {
   auto addFloats = [&](StringRef operands, Handler run, unsigned bits) {
     add(table, ("v_wmma_f32_16x16x16_" + operands).str(), run, bits, true, "");
   };
-  addFloats("f16", widest<multiplyTiles<float, halves, halves>>(), 16);
-  addFloats("bf16", widest<multiplyTiles<float, brains, brains>>(), 16);
-  addFloats("fp8_fp8", widest<multiplyTiles<float, e4m3, e4m3>>(), 8);
-  addFloats("fp8_bf8", widest<multiplyTiles<float, e4m3, e5m2>>(), 8);
-  addFloats("bf8_fp8", widest<multiplyTiles<float, e5m2, e4m3>>(), 8);
-  addFloats("bf8_bf8", widest<multiplyTiles<float, e5m2, e5m2>>(), 8);
+  addFloats("f16", multiplication<float, halves, halves>(), 16);
+  addFloats("bf16", multiplication<float, brains, brains>(), 16);
+  addFloats("fp8_fp8", multiplication<float, e4m3, e4m3>(), 8);
+  addFloats("fp8_bf8", multiplication<float, e4m3, e5m2>(), 8);
+  addFloats("bf8_fp8", multiplication<float, e5m2, e4m3>(), 8);
+  addFloats("bf8_bf8", multiplication<float, e5m2, e5m2>(), 8);
   add(table, "v_wmma_i32_16x16x16_iu8",
-      widest<multiplyTiles<uint32_t, loadSignedBytes, loadSignedBytes>>(), 8,
-      false, "[1,1,0]");
+      multiplication<uint32_t, loadSignedBytes, loadSignedBytes>(), 8, false,
+      "[1,1,0]");
 }

@@ -3,13 +3,14 @@
 """Matmuls, executed on an emulated AMD device or, as PTX, by ptx.py.
 
     matmul.py generate CHIP        > kernels.mlir
-    matmul.py check    CHIP HSACO-OR-PTX
+    matmul.py check    CHIP HSACO-OR-PTX [--vector-bytes=N]
 
 One kernel per case: a tile of the matrix product of two buffers with hashed
 data, for every element type of the chip, k-blocks, layouts of the buffers,
 ragged sizes, pitches and unaligned pointers, an initial value, and operands
 that the region yields. `check` compares with the product in double precision,
 within a bound derived from k, and checks that nothing else was written.
+--vector-bytes: as hosts with vectors of N bytes execute AMD code.
 """
 import argparse
 import dataclasses
@@ -359,6 +360,7 @@ def main():
     parser.add_argument("chip")
     parser.add_argument("image", nargs="?")
     parser.add_argument("--only", type=int, help="number of one case")
+    parser.add_argument("--vector-bytes", type=int, default=64)
     options = parser.parse_args()
     cases = list(enumerate(get_cases(options.chip)))
     if options.only is not None:
@@ -374,6 +376,7 @@ def main():
         emulator, seeds = ptx, (1, 2)
     else:
         emulator, seeds = machine, (1,)
+        machine.load_library().emulatorLimitVectors(options.vector_bytes)
     code = emulator.CodeObject(options.image)
     wave = 64 if options.chip.startswith("gfx9") else 32
     failures = 0

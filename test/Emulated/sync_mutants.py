@@ -130,9 +130,9 @@ class Kernel:
         self.completed = collections.defaultdict(lambda: [0] * len(COUNTERS))
         self.explainer = Explainer(self.texts, Trace())
 
-    def settings(self, turn=0):
+    def settings(self, iteration=0):
         """Those of the first rounds, or of further ones."""
-        first = 1 + turn * self.rounds
+        first = 1 + iteration * self.rounds
         return [(seed, schedule, memory)
                 for seed in range(first, first + self.rounds)
                 for memory in MEMORIES[self.chip]
@@ -195,8 +195,8 @@ class Kernel:
         mutant, or a record of why nothing does (Explainer.explain). The checked
         memory comes first."""
         trace = Trace()
-        for turn in range(MORE_ROUNDS):
-            for setting in self.settings(turn):
+        for iteration in range(MORE_ROUNDS):
+            for setting in self.settings(iteration):
                 errors, _, _ = self.execute(code, setting, trace)
                 if errors:
                     seed, schedule, memory = setting

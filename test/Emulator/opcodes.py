@@ -2,12 +2,12 @@
 """Single instructions, compared with exact arithmetic.
 
     opcodes.py LIBRARY [--chip CHIP] [--cases N] [--only TEXT] [--constants]
-        [--plain-vectors]
+        [--vector-bytes N]
 
 LIBRARY is IrisEmulatorBridge.so. Each instruction of the tables below gets
 special and random values. NaN is equal to NaN. --constants: each source in turn
-is an inline constant (constants.py). --plain-vectors: what hosts without AVX2
-execute.
+is an inline constant (constants.py). --vector-bytes: what hosts with vectors of
+N bytes execute.
 """
 import argparse
 import ctypes
@@ -224,11 +224,10 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--constants", action="store_true")
-    parser.add_argument("--plain-vectors", action="store_true")
+    parser.add_argument("--vector-bytes", type=int, default=64)
     options = parser.parse_args()
     library = bridge.load_library(options.library)
-    if options.plain_vectors:
-        library.emulatorDenyWideVectors()
+    library.emulatorLimitVectors(options.vector_bytes)
     source = random.Random(options.seed)
     count = (options.cases + 63) // 64 * 64
     checks = {"vector": check_vectors, "scalar": check_scalars}

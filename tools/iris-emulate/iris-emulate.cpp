@@ -109,11 +109,12 @@ static cl::opt<bool>
                cl::desc("Print how often each instruction was executed, and "
                         "the time"),
                cl::cat(category));
-static cl::opt<bool>
-    plainVectors("plain-vectors",
-                 cl::desc("Execute what hosts without AVX2 execute: slower, "
-                          "with the same results"),
-                 cl::cat(category));
+static cl::opt<unsigned>
+    vectorBytes("vector-bytes",
+                cl::desc("Execute what hosts with vectors of N bytes execute, "
+                         "32: AVX2, fewer: neither that nor AVX-512; slower, "
+                         "with the same results (default: 64)"),
+                cl::value_desc("N"), cl::init(64), cl::cat(category));
 static cl::opt<bool> listKnown("list-instructions",
                                cl::desc("Print the instructions that the "
                                         "emulator knows, and exit"),
@@ -181,8 +182,7 @@ static void printStatistics(const RunStatistics &counts, double seconds) {
 }
 
 static Error runTool() {
-  if (plainVectors)
-    denyWideVectors();
+  limitVectors(vectorBytes);
   if (listKnown) {
     for (const std::string &name : listInstructions())
       llvm::outs() << name << "\n";

@@ -180,9 +180,10 @@ private:
 /// kernels; nothing if it knows all of them.
 llvm::Expected<std::vector<std::string>> listUnknown(const CodeObject &code);
 
-/// From the first instruction on, executes what hosts without AVX2 and FMA
-/// execute, for tests: results are the same. Call this before anything else.
-void denyWideVectors();
+/// Executes what hosts execute whose vectors have at most this many bytes: 32,
+/// those with AVX2 and FMA; 64, with AVX-512; fewer, all others. For tests:
+/// results are the same. Call this before anything else.
+void limitVectors(unsigned bytes);
 
 /// The mnemonics that the emulator knows.
 std::vector<std::string> listInstructions();

@@ -29,7 +29,7 @@ struct Bridge {
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 EXPORT Bridge *emulatorCreate() { return new Bridge(); }
-EXPORT void emulatorDenyWideVectors() { denyWideVectors(); }
+EXPORT void emulatorLimitVectors(unsigned bytes) { limitVectors(bytes); }
 EXPORT void emulatorDestroy(Bridge *bridge) { delete bridge; }
 EXPORT const char *emulatorError(Bridge *bridge) {
   return bridge->error.c_str();

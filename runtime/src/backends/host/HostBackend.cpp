@@ -410,26 +410,20 @@ Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
     std::memcpy(block->data(), args, argBytes);
   auto function =
       reinterpret_cast<IrisRtHostKernel>(static_cast<uintptr_t>(kernel.value));
-  uint64_t threads =
-      config.coresident ? programs : std::min<uint64_t>(programs, workers_);
+  auto threads = static_cast<uint32_t>(std::min<uint64_t>(programs, workers_));
   std::shared_ptr<ThreadTeam> team = team_;
   std::shared_ptr<std::atomic<bool>> failed = launchFailed_;
 
   return enqueue(stream, [=] {
-    std::atomic<uint64_t> next{0};
-    Status status =
-        team->run(static_cast<uint32_t>(threads), config.arenaBytes,
-                  [&](uint32_t index, void *arena) {
-                    if (config.coresident)
-                      return runProgram(function, config, *block, index, arena);
-                    while (true) {
-                      uint64_t program =
-                          next.fetch_add(1, std::memory_order_relaxed);
-                      if (program >= programs)
-                        return;
-                      runProgram(function, config, *block, program, arena);
-                    }
-                  });
+    auto program = [&](uint64_t index, void *arena) {
+      runProgram(function, config, *block, index, arena);
+    };
+    // Programs without waits may poll by atomics in loops of their own.
+    Status status = config.coresident
+                        ? team->run(static_cast<uint32_t>(programs),
+                                    config.arenaBytes, program)
+                        : team->runItems(programs, threads, maxHostCoresident,
+                                         config.arenaBytes, program);
     if (!status.ok())
       failed->store(true);
     return status;

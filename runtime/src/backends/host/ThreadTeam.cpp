@@ -2,6 +2,8 @@
 //===- ThreadTeam.cpp - Threads for the programs of a launch --------------===//
 #include "backends/host/ThreadTeam.h"
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 
@@ -10,6 +12,9 @@ using namespace iris::rt;
 /// The number of idle threads to keep between launches.
 static constexpr size_t maxIdle = 64;
 static constexpr size_t arenaAlignment = 64;
+/// How long no item may end before another thread starts: long for a program,
+/// short for somebody who waits.
+static constexpr std::chrono::milliseconds patience(20);
 
 /// A thread that waits for work.
 struct ThreadTeam::Worker {
@@ -64,6 +69,12 @@ struct ThreadTeam::Worker {
     changed.wait(lock, [&] { return !body; });
   }
 
+  /// Whether it ended within the limit.
+  bool waitFor(std::chrono::milliseconds limit) {
+    std::unique_lock<std::mutex> lock(mutex);
+    return changed.wait_for(lock, limit, [&] { return !body; });
+  }
+
   std::mutex mutex;
   std::condition_variable changed;
   const TeamBody *body = nullptr;
@@ -77,19 +88,23 @@ struct ThreadTeam::Worker {
 ThreadTeam::ThreadTeam() = default;
 ThreadTeam::~ThreadTeam() = default;
 
-Expected<std::shared_ptr<ThreadTeam::Worker>> ThreadTeam::take() {
+Expected<std::shared_ptr<ThreadTeam::Worker>>
+ThreadTeam::take(uint64_t arenaBytes) {
+  std::shared_ptr<Worker> worker;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!idle_.empty()) {
-      std::shared_ptr<Worker> worker = std::move(idle_.back());
+      worker = std::move(idle_.back());
       idle_.pop_back();
-      return worker;
     }
   }
-  auto worker = std::make_shared<Worker>();
-  Worker *raw = worker.get();
-  IRISRT_ASSIGN_OR_RETURN(worker->thread,
-                          OsThread::start([raw] { raw->loop(); }));
+  if (!worker) {
+    worker = std::make_shared<Worker>();
+    Worker *raw = worker.get();
+    IRISRT_ASSIGN_OR_RETURN(worker->thread,
+                            OsThread::start([raw] { raw->loop(); }));
+  }
+  IRISRT_RETURN_IF_ERROR(worker->reserveArena(arenaBytes));
   return worker;
 }
 
@@ -105,14 +120,12 @@ Status ThreadTeam::run(uint32_t count, uint64_t arenaBytes,
   workers.reserve(count);
   Status status;
   for (uint32_t i = 0; i < count && status.ok(); ++i) {
-    Expected<std::shared_ptr<Worker>> worker = take();
-    if (!worker.ok()) {
+    Expected<std::shared_ptr<Worker>> worker = take(arenaBytes);
+    if (worker.ok())
+      workers.push_back(worker.take());
+    else
       status = worker.status().withContext(
           formatString("thread %u of %u concurrent ones", i + 1, count));
-      break;
-    }
-    status = (*worker)->reserveArena(arenaBytes);
-    workers.push_back(worker.take());
   }
   if (status.ok()) {
     for (uint32_t i = 0; i < count; ++i)
@@ -120,6 +133,44 @@ Status ThreadTeam::run(uint32_t count, uint64_t arenaBytes,
     for (const std::shared_ptr<Worker> &worker : workers)
       worker->wait();
   }
+  for (std::shared_ptr<Worker> &worker : workers)
+    giveBack(std::move(worker));
+  return status;
+}
+
+Status ThreadTeam::runItems(uint64_t count, uint32_t threads, uint32_t most,
+                            uint64_t arenaBytes,
+                            const std::function<void(uint64_t, void *)> &item) {
+  std::atomic<uint64_t> next{0}, ended{0};
+  TeamBody body = [&](uint32_t, void *arena) {
+    uint64_t number;
+    while ((number = next.fetch_add(1, std::memory_order_relaxed)) < count) {
+      item(number, arena);
+      ended.fetch_add(1, std::memory_order_relaxed);
+    }
+  };
+  std::vector<std::shared_ptr<Worker>> workers;
+  auto add = [&]() -> Status {
+    IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, take(arenaBytes));
+    worker->start(static_cast<uint32_t>(workers.size()), body);
+    workers.push_back(std::move(worker));
+    return Status::success();
+  };
+  Status status = add();
+  // One thread is enough for items that do not wait, so that failures to start
+  // others are none.
+  bool canAdd = status.ok();
+  while (canAdd && workers.size() < threads)
+    canAdd = add().ok();
+  uint64_t before = 0;
+  for (size_t i = 0; i < workers.size(); ++i)
+    while (!workers[i]->waitFor(patience)) {
+      uint64_t now = ended.load(std::memory_order_relaxed);
+      if (now == before && workers.size() < most &&
+          next.load(std::memory_order_relaxed) < count)
+        (void)add();
+      before = now;
+    }
   for (std::shared_ptr<Worker> &worker : workers)
     giveBack(std::move(worker));
   return status;

@@ -27,10 +27,18 @@ public:
   /// thread, and waits for them. Runs none if a thread cannot be created.
   Status run(uint32_t count, uint64_t arenaBytes, const TeamBody &body);
 
+  /// Runs `item(0, arena) ... item(count - 1, arena)`, in this order, on
+  /// `threads` threads, and waits for them. An item may poll for what a later
+  /// one does: while none ends, further threads start, up to `most`.
+  Status runItems(uint64_t count, uint32_t threads, uint32_t most,
+                  uint64_t arenaBytes,
+                  const std::function<void(uint64_t, void *)> &item);
+
 private:
   struct Worker;
 
-  Expected<std::shared_ptr<Worker>> take();
+  /// A thread with an arena.
+  Expected<std::shared_ptr<Worker>> take(uint64_t arenaBytes);
   void giveBack(std::shared_ptr<Worker> worker);
 
   std::mutex mutex_;

@@ -27,13 +27,23 @@ static StringRef textBefore(FileLineColLoc loc, llvm::SourceMgr &sources) {
   return text.take_front(end.getPointer() - text.data());
 }
 
-/// The value name at `loc`, with its '%'; empty if there is none.
-static StringRef nameAt(FileLineColLoc loc, llvm::SourceMgr &sources) {
+/// The main file from `loc`.
+static StringRef textAfter(FileLineColLoc loc, llvm::SourceMgr &sources) {
   StringRef text =
       sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
-  text = text.drop_front(textBefore(loc, sources).size());
+  return text.drop_front(textBefore(loc, sources).size());
+}
+
+/// The value name at `loc`, with its '%'; empty if there is none.
+static StringRef nameAt(FileLineColLoc loc, llvm::SourceMgr &sources) {
+  StringRef text = textAfter(loc, sources);
   SmallVector<StringRef> parts;
   return llvm::Regex("^%[A-Za-z0-9_$.-]+").match(text, &parts) ? parts[0] : "";
+}
+
+/// Whether `text` starts with the name of an op, as at errors of verifiers.
+static bool startsOp(StringRef text) {
+  return llvm::Regex("^\"?[a-z_]+\\.[a-z_]").match(text);
 }
 
 static StringRef withoutComment(StringRef line) {
@@ -218,10 +228,11 @@ static bool hintFromText(Diagnostic &diagnostic, StringRef message) {
 static void hintFromSource(Diagnostic &diagnostic, StringRef message,
                            FileLineColLoc loc, llvm::SourceMgr &sources) {
   StringRef before = textBefore(loc, sources);
+  StringRef after = textAfter(loc, sources);
   SmallVector<StringRef> parts;
   if (llvm::Regex("^custom op '([^']+)'").match(message, &parts))
     hintAtForm(diagnostic, parts[1], before);
-  else if (message.starts_with("expected "))
+  else if (message.starts_with("expected ") && !startsOp(after))
     hintAtForm(diagnostic, openOp(before), before);
   else if (message.contains("undeclared SSA value"))
     hintAtName(diagnostic, loc, sources);

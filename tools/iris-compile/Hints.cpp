@@ -7,6 +7,8 @@
 #include "iris/Text/Nearest.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Regex.h"
 
 using namespace mlir;
@@ -44,6 +46,16 @@ static StringRef nameAt(FileLineColLoc loc, llvm::SourceMgr &sources) {
 /// Whether `text` starts with the name of an op, as at errors of verifiers.
 static bool startsOp(StringRef text) {
   return llvm::Regex("^\"?[a-z_]+\\.[a-z_]").match(text);
+}
+
+/// The word or number with which `text` goes on, after spaces and comments;
+/// empty if it goes on with anything else.
+static StringRef nextWord(StringRef text) {
+  text = text.ltrim();
+  while (text.consume_front("//"))
+    text = text.drop_front(text.find('\n')).ltrim();
+  SmallVector<StringRef> parts;
+  return llvm::Regex("^-?[A-Za-z0-9_.]+").match(text, &parts) ? parts[0] : "";
 }
 
 static StringRef withoutComment(StringRef line) {
@@ -119,6 +131,65 @@ static void hintAtForm(Diagnostic &diagnostic, StringRef name,
          << "' takes it first: '" << form << "'";
   else
     note << "'" << name << "' is written '" << form << "'";
+}
+
+/// Why the op `name` has no mask, and which op has one; empty if it may have
+/// one.
+static std::string whyNoMask(StringRef name) {
+  StringRef instead = llvm::StringSwitch<StringRef>(name)
+                          .Case("tile.load", "tile.gather")
+                          .Case("tile.store", "tile.scatter")
+                          .Case("iris.load", "iris.gather")
+                          .Case("iris.store", "iris.scatter")
+                          .Default("");
+  if (!instead.empty())
+    return llvm::formatv(
+        "has no mask, as it {0}; '{1}' has one, and coordinates: '{2}'",
+        name.ends_with("load") ? "reads a window: what is outside of the "
+                                 "buffer is 0, or the value of 'else'"
+                               : "writes a window: what is outside of the "
+                                 "buffer is not written",
+        instead, getOpForm(instead));
+  if (name == "iris.atomic_cas")
+    return "has no mask; what is outside of the buffer is not updated";
+  return "";
+}
+
+/// What the op `name` may have after a buffer's offsets; empty if nothing.
+static StringRef optionsOf(StringRef name) {
+  return llvm::StringSwitch<StringRef>(name)
+      .Cases({"tile.load", "iris.load"},
+             "'else %value', 'cache(cg)' and 'volatile'")
+      .Cases({"tile.store", "iris.store"}, "'cache(wt)' and 'volatile'")
+      .Cases({"tile.gather", "iris.gather"},
+             "'mask %mask', 'else %value', 'cache(cg)' and 'volatile'")
+      .Cases({"tile.scatter", "iris.scatter"},
+             "'mask %mask', 'cache(wt)' and 'volatile'")
+      .Default("");
+}
+
+/// Whether an op whose text ends like `before` goes on with a value.
+static bool wantsValue(StringRef before) {
+  return llvm::Regex("([[(,]|(^|[^A-Za-z0-9_%])(else|from|to|ge|eq|init))$")
+      .match(before.rtrim());
+}
+
+/// The op `name` goes on with `word`, which the parser does not expect.
+static void hintAtToken(Diagnostic &diagnostic, StringRef message,
+                        StringRef name, StringRef before, StringRef word) {
+  std::string reason = word == "mask" ? whyNoMask(name) : "";
+  if (!reason.empty()) {
+    diagnostic.attachNote() << "'" << name << "' " << reason;
+    return;
+  }
+  hintAtForm(diagnostic, name, before);
+  if (llvm::Regex("^-?[0-9]").match(word) && wantsValue(before))
+    diagnostic.attachNote()
+        << "'" << word << "' is not a value; 'arith.constant " << word << " : "
+        << (word.contains('.') ? "f32" : "index") << "' gives one";
+  else if (StringRef options = optionsOf(name);
+           message == "expected ':'" && !options.empty())
+    diagnostic.attachNote() << "it may have " << options << " before ':'";
 }
 
 /// The dialect has no op `name`.
@@ -233,7 +304,7 @@ static void hintFromSource(Diagnostic &diagnostic, StringRef message,
   if (llvm::Regex("^custom op '([^']+)'").match(message, &parts))
     hintAtForm(diagnostic, parts[1], before);
   else if (message.starts_with("expected ") && !startsOp(after))
-    hintAtForm(diagnostic, openOp(before), before);
+    hintAtToken(diagnostic, message, openOp(before), before, nextWord(after));
   else if (message.contains("undeclared SSA value"))
     hintAtName(diagnostic, loc, sources);
   else if (FileLineColLoc use = findEarlierUse(diagnostic))

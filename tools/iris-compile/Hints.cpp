@@ -192,18 +192,82 @@ static void hintAtToken(Diagnostic &diagnostic, StringRef message,
     diagnostic.attachNote() << "it may have " << options << " before ':'";
 }
 
+//===----------------------------------------------------------------------===//
+// Names of ops
+//===----------------------------------------------------------------------===//
+
+/// A word of Triton, and what kernels have in place of it.
+struct OtherWord {
+  StringLiteral word, here;
+};
+
+static constexpr StringLiteral inBuffer =
+    "kernels do it with a buffer of the program: memref.alloca, tile.store and "
+    "tile.gather (docs/guides/writing-a-kernel.md)";
+
+static constexpr OtherWord otherWords[] = {
+    {"arange", "tile.range"},
+    {"argmax", "tile.reduce"},
+    {"argmin", "tile.reduce"},
+    {"atomic_add", "iris.atomic_rmw add"},
+    {"atomic_and", "iris.atomic_rmw and"},
+    {"atomic_cas", "iris.atomic_cas"},
+    {"atomic_max", "iris.atomic_rmw max"},
+    {"atomic_min", "iris.atomic_rmw min"},
+    {"atomic_or", "iris.atomic_rmw or"},
+    {"atomic_xchg", "iris.atomic_rmw xchg"},
+    {"atomic_xor", "iris.atomic_rmw xor"},
+    {"cdiv", "arith.ceildivsi"},
+    {"debug_barrier", "gpu.barrier"},
+    {"dot", "tile.matmul"},
+    {"full", "tensor.splat"},
+    {"make_range", "tile.range"},
+    {"max", "tile.reduce max"},
+    {"min", "tile.reduce min"},
+    {"num_programs", "gpu.grid_dim"},
+    {"permute", "tile.transpose"},
+    {"program_id", "gpu.block_id"},
+    {"splat", "tensor.splat"},
+    {"sum", "tile.reduce sum"},
+    {"trans", "tile.transpose"},
+    {"where", "arith.select"},
+    {"zeros", "arith.constant"},
+};
+
+/// What Triton computes within a tile, and tile ops do not.
+static constexpr StringLiteral inTiles[] = {
+    "associative_scan", "cumprod", "cumsum", "flip",  "histogram", "join",
+    "reshape",          "scan",    "sort",   "split", "topk",      "view"};
+
+/// Hints at what Triton's op `word` is here; returns whether it is one.
+static bool hintAtOtherWord(Diagnostic &diagnostic, StringRef word) {
+  const OtherWord *other = llvm::find_if(
+      otherWords, [&](const OtherWord &each) { return each.word == word; });
+  if (other != std::end(otherWords))
+    diagnostic.attachNote() << "did you mean '" << other->here << "'?";
+  else if (llvm::is_contained(inTiles, word))
+    diagnostic.attachNote() << inBuffer;
+  else
+    return false;
+  return true;
+}
+
 /// The dialect has no op `name`.
 static void hintAtOp(Diagnostic &diagnostic, StringRef name) {
+  auto [dialect, word] = name.split('.');
+  if (hintAtOtherWord(diagnostic, word))
+    return;
+  // Without the dialect, which would make any two short words similar.
   SmallVector<StringRef> known;
-  StringRef dialect = name.split('.').first;
   for (RegisteredOperationName op :
        diagnostic.getLocation()->getContext()->getRegisteredOperations())
     if (op.getDialectNamespace() == dialect)
-      known.push_back(op.getStringRef());
+      known.push_back(op.stripDialect());
   SmallVector<StringRef> inKernels = getKernelOpNames(dialect);
-  StringRef nearest = iristext::findNearest(name, known);
+  StringRef nearest = iristext::findNearest(word, known);
   if (!nearest.empty())
-    diagnostic.attachNote() << "did you mean '" << nearest << "'?";
+    diagnostic.attachNote()
+        << "did you mean '" << dialect << "." << nearest << "'?";
   else if (!inKernels.empty())
     diagnostic.attachNote() << "of '" << dialect << "' kernels may use "
                             << llvm::join(inKernels, ", ");
@@ -213,9 +277,14 @@ static void hintAtOp(Diagnostic &diagnostic, StringRef name) {
 static void hintAtDialect(Diagnostic &diagnostic, StringRef name) {
   auto [dialect, op] = name.split('.');
   StringRef nearest = iristext::findNearest(dialect, getKernelDialects());
+  bool isTriton = llvm::is_contained({"tl", "gl", "tt", "triton"}, dialect);
   if (name == "return")
     diagnostic.attachNote() << "'return' ends functions of the func dialect; a "
                                "gpu.func ends with 'gpu.return'";
+  else if (isTriton && hintAtOtherWord(diagnostic, op))
+    return;
+  else if (isTriton && !getOpForm(("tile." + op).str()).empty())
+    diagnostic.attachNote() << "did you mean 'tile." << op << "'?";
   else if (op.empty())
     diagnostic.attachNote()
         << "'" << name << "' has no dialect; expected one, as in 'arith.addi'";

@@ -20,6 +20,7 @@
 #include "iris/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -383,10 +384,17 @@ static LogicalResult verifyWorkgroupMemory(FunctionOpInterface kernel,
   });
   if (llvm::SaturatingAdd(declared, taken) <= most)
     return success();
-  return kernel.emitOpError("has ")
-         << declared << " bytes of declared buffers (memref.alloca) and "
-         << taken << " bytes of workgroup memory for the compiler; "
-         << "expected at most " << most << " in all on " << target.getName();
+  InFlightDiagnostic diagnostic =
+      kernel.emitOpError("has ")
+      << declared << " bytes of declared buffers (memref.alloca) and " << taken
+      << " bytes of workgroup memory for the compiler; "
+      << "expected at most " << most << " in all on " << target.getName();
+  for (BlockArgument buffer :
+       cast<gpu::GPUFuncOp>(*kernel).getWorkgroupAttributions())
+    diagnostic.attachNote(buffer.getLoc())
+        << "a buffer of " << getBufferBytes(cast<MemRefType>(buffer.getType()))
+        << " bytes";
+  return diagnostic;
 }
 
 /// Threads that a program has on any GPU.

@@ -55,6 +55,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   // expected-error @below {{has 131072 bytes of declared buffers (memref.alloca) and 0 bytes of workgroup memory for the compiler; expected at most 65536 in all on gfx942}}
+  // expected-note @below {{a buffer of 131072 bytes}}
   gpu.func @workgroup(%i: index) workgroup(%a: memref<32768xf32, #gpu.address_space<workgroup>>) kernel {
     gpu.return
   }

@@ -54,7 +54,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @signal(%ctx: !iris.ctx, %one: i32, %i: index) kernel {
     %a = memref.alloca() : memref<8xi32>
-    // expected-error @+1 {{uses 'memref<8xi32, #gpu.address_space<workgroup>>', a buffer local to the program (memref.alloca); expected one that other programs can access, an argument of the kernel}}
+    // expected-error @+1 {{uses 'memref<8xi32>', a buffer local to the program (memref.alloca); expected one that other programs can access, an argument of the kernel}}
     iris.signal set %ctx, %one, %a[%i] scope(gpu) : i32, memref<8xi32>
     gpu.return
   }
@@ -66,7 +66,7 @@ gpu.module @kernels {
   gpu.func @atomic(%ctx: !iris.ctx, %one: i32, %i: index) kernel {
     %a = memref.alloca() : memref<8xi32>
     %v = memref.subview %a[4] [4] [1] : memref<8xi32> to memref<4xi32, strided<[1], offset: 4>>
-    // expected-error @+1 {{a buffer local to the program (memref.alloca)}}
+    // expected-error @+1 {{uses 'memref<4xi32, strided<[1], offset: 4>>', a buffer local to the program (memref.alloca)}}
     %old = iris.atomic_rmw add %ctx, %one, %v[%i] scope(block) : i32, memref<4xi32, strided<[1], offset: 4>>
     gpu.return
   }
@@ -89,7 +89,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @chosen(%b: memref<8xi32>, %c: i1) kernel {
     %a = memref.alloca() : memref<8xi32>
-    // expected-error @+1 {{passes on 'memref<8xi32, #gpu.address_space<workgroup>>', a buffer of the program (memref.alloca); expected ops that access it, and views}}
+    // expected-error @+1 {{'arith.select' op chooses 'memref<8xi32>', a buffer of the program (memref.alloca); expected ops that access it, and views; in place of two buffers, index one of 'memref<2x8xi32>'}}
     %d = arith.select %c, %a, %b : memref<8xi32>
     gpu.return
   }
@@ -101,7 +101,7 @@ gpu.module @kernels {
   gpu.func @carried(%n: index) kernel {
     %c0 = arith.constant 0 : index
     %a = memref.alloca() : memref<8xi32>
-    // expected-error @+1 {{a buffer of the program (memref.alloca); expected ops that access it, and views}}
+    // expected-error @+1 {{'scf.for' op carries 'memref<8xi32>', a buffer of the program (memref.alloca); expected ops that access it, and views; in place of two buffers, index one of 'memref<2x8xi32>'}}
     %b = scf.for %i = %c0 to %n step %n iter_args(%x = %a) -> memref<8xi32> {
       scf.yield %x : memref<8xi32>
     }
@@ -133,8 +133,8 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // expected-error @+1 {{has 262144 bytes of buffers of the program (memref.alloca); expected at most 232448, the maximum of all targets}}
   gpu.func @large() kernel {
+    // expected-error @+1 {{'memref.alloca' op brings the kernel to 262144 bytes of buffers of the program (memref.alloca); expected at most 232448, the maximum of all targets}}
     %a = memref.alloca() : memref<65536xf32>
     gpu.return
   }
@@ -143,8 +143,8 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // expected-error @+1 {{has at least 18446744073709551615 bytes of buffers of the program (memref.alloca); expected at most 232448, the maximum of all targets}}
   gpu.func @product() kernel {
+    // expected-error @+1 {{'memref.alloca' op brings the kernel to at least 18446744073709551615 bytes of buffers of the program (memref.alloca); expected at most 232448, the maximum of all targets}}
     %a = memref.alloca() : memref<4294967296x4294967296xf32>
     gpu.return
   }
@@ -153,8 +153,8 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // expected-error @+1 {{has at least 18446744073709551615 bytes of buffers of the program (memref.alloca); expected at most 232448, the maximum of all targets}}
   gpu.func @element_bytes() kernel {
+    // expected-error @+1 {{'memref.alloca' op brings the kernel to at least 18446744073709551615 bytes of buffers of the program (memref.alloca); expected at most 232448, the maximum of all targets}}
     %a = memref.alloca() : memref<9223372036854775807xf32>
     gpu.return
   }
@@ -163,8 +163,9 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // expected-error @+1 {{has at least 18446744073709551615 bytes of buffers of the program (memref.alloca); expected at most 232448, the maximum of all targets}}
   gpu.func @sum() kernel {
+    %z = memref.alloca() : memref<64xi8>
+    // expected-error @+1 {{'memref.alloca' op brings the kernel to 9223372036854775872 bytes of buffers of the program (memref.alloca)}}
     %a = memref.alloca() : memref<9223372036854775800xi8>
     %b = memref.alloca() : memref<9223372036854775800xi8>
     %c = memref.alloca() : memref<64xi8>

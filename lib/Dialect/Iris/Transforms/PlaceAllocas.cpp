@@ -78,9 +78,26 @@ static Value getView(Operation *op) {
   return isOne ? op->getResult(0) : Value();
 }
 
-/// Sets the memory space of all views of `buffer`; rejects uses that prevent
-/// tracking it, or that other programs would see.
-static LogicalResult propagate(Value buffer, Attribute space) {
+/// Reports that `user` chooses at run time which buffer is used, `buffer` or
+/// another one.
+static LogicalResult emitChoice(Operation *user, Value buffer, bool carries) {
+  InFlightDiagnostic diagnostic =
+      user->emitOpError(carries ? "carries " : "chooses ")
+      << buffer.getType()
+      << ", a buffer of the program (memref.alloca); expected ops that access "
+         "it, and views";
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (!type || !type.hasStaticShape())
+    return diagnostic;
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin(), 2);
+  return diagnostic << "; in place of two buffers, index one of "
+                    << MemRefType::get(shape, type.getElementType());
+}
+
+/// Rejects uses of `buffer` and its views that prevent tracking it, or that
+/// other programs would see.
+static LogicalResult verifyUses(Value buffer) {
   for (Operation *user : buffer.getUsers()) {
     if (isa<memref::DeallocOp>(user))
       return user->emitOpError("frees a buffer of the program; expected none: "
@@ -97,27 +114,49 @@ static LogicalResult propagate(Value buffer, Attribute space) {
         user->hasTrait<OpTrait::IsTerminator>() && !isa<tile::YieldOp>(user);
     Value view = getView(user);
     if (isFlow || yieldsBuffer || (makesBuffers && !view))
-      return user->emitOpError("passes on ")
-             << buffer.getType()
-             << ", a buffer of the program (memref.alloca); expected ops that "
-                "access it, and views";
+      return emitChoice(user, buffer, isFlow || yieldsBuffer);
     if (!makesBuffers)
       continue;
-    auto type = dyn_cast<MemRefType>(view.getType());
-    if (!type)
+    if (!isa<MemRefType>(view.getType()))
       return user->emitOpError("makes ")
              << view.getType() << " of a buffer of the program; expected a "
              << "view with a rank";
-    view.setType(MemRefType::get(type.getShape(), type.getElementType(),
-                                 type.getLayout(), space));
-    if (failed(propagate(view, space)))
+    if (failed(verifyUses(view)))
       return failure();
   }
   return success();
 }
 
+/// Sets the memory space of all views of `buffer`, whose uses are verified.
+static void propagate(Value buffer, Attribute space) {
+  for (Operation *user : buffer.getUsers()) {
+    Value view = getView(user);
+    auto type = view ? dyn_cast<MemRefType>(view.getType()) : MemRefType();
+    if (!type)
+      continue;
+    view.setType(MemRefType::get(type.getShape(), type.getElementType(),
+                                 type.getLayout(), space));
+    propagate(view, space);
+  }
+}
+
+/// Reports at `op`, the kernel or an alloca that has become one of its buffers,
+/// that there are too many bytes. Also checked on the host, because kernels
+/// must compile for all targets.
+static LogicalResult verifyBytes(Operation *op, gpu::GPUFuncOp kernel) {
+  uint64_t bytes = getWorkgroupAttributionBytes(kernel);
+  if (bytes <= kMaxWorkgroupBytes)
+    return success();
+  return op->emitOpError(op == kernel.getOperation() ? "has "
+                                                     : "brings the kernel to ")
+         << (bytes == kSaturatedBytes ? "at least " : "") << bytes
+         << " bytes of buffers of the program (memref.alloca); "
+         << "expected at most " << kMaxWorkgroupBytes
+         << ", the maximum of all targets";
+}
+
 static LogicalResult lowerAlloca(gpu::GPUFuncOp kernel, memref::AllocaOp op) {
-  if (failed(verifyAlloca(op)))
+  if (failed(verifyAlloca(op)) || failed(verifyUses(op)))
     return failure();
   auto space = gpu::AddressSpaceAttr::get(
       op.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
@@ -126,21 +165,12 @@ static LogicalResult lowerAlloca(gpu::GPUFuncOp kernel, memref::AllocaOp op) {
                                   MemRefLayoutAttrInterface(), space);
   LDBG() << op << ": workgroup memory of " << kernel.getName();
   Value buffer = kernel.addWorkgroupAttribution(declared, op.getLoc());
+  if (failed(verifyBytes(op, kernel)))
+    return failure();
   op.replaceAllUsesWith(buffer);
   op.erase();
-  return propagate(buffer, space);
-}
-
-/// Also checked on the host, because kernels must compile for all targets.
-static LogicalResult verifyBytes(gpu::GPUFuncOp kernel) {
-  uint64_t bytes = getWorkgroupAttributionBytes(kernel);
-  if (bytes <= kMaxWorkgroupBytes)
-    return success();
-  return kernel.emitOpError("has ")
-         << (bytes == kSaturatedBytes ? "at least " : "") << bytes
-         << " bytes of buffers of the program (memref.alloca); "
-         << "expected at most " << kMaxWorkgroupBytes
-         << ", the maximum of all targets";
+  propagate(buffer, space);
+  return success();
 }
 
 /// Required by the widest accesses; LLVM would align to the element.
@@ -170,13 +200,13 @@ struct PlaceAllocasPass
     if (walk.wasInterrupted())
       return signalPassFailure();
     getOperation()->walk([&](gpu::GPUFuncOp kernel) {
+      if (failed(verifyBytes(kernel, kernel)))
+        return signalPassFailure();
       SmallVector<memref::AllocaOp> ops;
       kernel.walk([&](memref::AllocaOp op) { ops.push_back(op); });
       for (memref::AllocaOp op : ops)
         if (failed(lowerAlloca(kernel, op)))
           return signalPassFailure();
-      if (failed(verifyBytes(kernel)))
-        return signalPassFailure();
       alignBuffers(kernel);
     });
   }

@@ -7,6 +7,7 @@
 #include "Scheduler.h"
 #include "iris/Chips/AMDExecution.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir::iris::emulator;
@@ -98,6 +99,14 @@ Emulator::Machine::~Machine() {
     state.memory.remove(code->getImage().data());
 }
 
+/// The kinds of caches and their names on command lines.
+static constexpr std::pair<Caches, llvm::StringLiteral> cacheNames[] = {
+    {Caches::None, "coherent"},
+    {Caches::Device, "device"},
+    {Caches::Workgroup, "wg"},
+    {Caches::ComputeUnit, "cu"},
+    {Caches::Wave, "wave"}};
+
 /// Whether the chip may have such caches.
 static bool hasCaches(const irischips::AMDExecution &execution, Caches caches) {
   switch (caches) {
@@ -115,6 +124,22 @@ static bool hasCaches(const irischips::AMDExecution &execution, Caches caches) {
     return execution.hasCachesOfWaves;
   }
   llvm_unreachable("unknown caches");
+}
+
+/// Why the chip `name` cannot have `caches`, and which ones it has.
+static std::string describeMissing(Caches caches, llvm::StringRef name,
+                                   const irischips::AMDExecution &execution) {
+  llvm::StringRef given;
+  llvm::SmallVector<llvm::StringRef> others;
+  for (auto [kind, kindName] : cacheNames) {
+    if (kind == caches)
+      given = kindName;
+    if (hasCaches(execution, kind))
+      others.push_back(kindName);
+  }
+  return llvm::formatv("memory is '{0}' (--memory, IRIS_EMULATOR_MEMORY), but "
+                       "{1} has no such caches; expected {2}",
+                       given, name, llvm::join(others, ", "));
 }
 
 Error Emulator::Machine::prepare(const Launch &launch) {
@@ -139,7 +164,7 @@ Error Emulator::Machine::prepare(const Launch &launch) {
   const CodeObject &code = *launch.code;
   const irischips::AMDExecution &execution = code.getExecution();
   if (!hasCaches(execution, options.caches))
-    return fail("the emulator does not know such caches of " + code.getChip());
+    return fail(describeMissing(options.caches, code.getChip(), execution));
   std::unique_ptr<Disassembler> &disassembler =
       disassemblers[code.getChip().str()];
   if (!disassembler) {

@@ -55,7 +55,8 @@ static constexpr Row rows[] = {
      "`i1` for masks, `index` for coordinates"},
     {"tile", "range", OnTiles, EltI32 | EltI64 | EltIndex},
     {"tile", "expand_dims broadcast transpose convert_layout", OnTiles, EltAny},
-    {"tile", "reduce", OnScalars | OnTiles, EltStored},
+    {"tile", "reduce", OnScalars | OnTiles, EltStored,
+     "`i1` by `arith.extui`, `index` by `arith.index_cast`"},
     {"tile", "matmul", OnScalars | OnTiles | OnBuffers,
      EltI8 | EltI32 | EltFloatsTo32 | EltIndex,
      "`index` for offsets and k; f8 by `as` in buffers of i8, where the "
@@ -82,7 +83,8 @@ static constexpr Row rows[] = {
      "ceildivsi ceildivui divsi divui floordivsi remsi remui shli shrsi shrui",
      OnNumbers, EltIntegers},
     {"arith", "addui_extended mulsi_extended mului_extended",
-     OnScalars | OnVectors, EltInts | EltI1},
+     OnScalars | OnVectors, EltInts | EltI1,
+     "products of tiles: extend to i64, `arith.muli`"},
     {"arith", "extsi extui trunci", OnNumbers, EltInts | EltI1},
     {"arith", "index_cast index_castui", OnNumbers, EltAllIntegers},
     {"arith", "addf divf maximumf maxnumf minimumf minnumf mulf negf subf",
@@ -108,7 +110,9 @@ static constexpr Row rows[] = {
     {"math", "absi ctlz ctpop cttz", OnNumbers, EltIntegers},
 
     //===--- Control flow -------------------------------------------------===//
-    {"scf", "condition for if while yield", OnAny, EltAnyF8},
+    {"scf", "condition for if while yield", OnAny, EltAnyF8,
+     "no value of theirs is a buffer of `memref.alloca`: index one of [2, "
+     "...]"},
     {"scf", "execute_region index_switch", OnScalars | OnBuffers, EltAny},
 
     //===--- Buffers ------------------------------------------------------===//

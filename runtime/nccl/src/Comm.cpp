@@ -352,10 +352,9 @@ Status ncclComm::runCollective(const Operation &operation) {
   call.stream = entered.stream;
   // A call that fails may have enqueued a part of its work.
   auto run = [this](const ccl::Call &each) { return session_.run(each); };
-  Status status =
-      operation.factor == 0
-          ? run(call)
-          : scaling.run(world, options.numRanks, run, call, operation.factor);
+  Status status = operation.factor ? scaling.run(world, options.numRanks, run,
+                                                 call, *operation.factor)
+                                   : run(call);
   Status left = streams_.leave(world, entered);
   return status.ok() ? left : status;
 }
@@ -430,7 +429,7 @@ bool ncclComm::onlyEnqueues(const std::vector<Operation> &operations) {
       operations.begin(), operations.end(), [&](const Operation &operation) {
         const bool isOwn =
             operation.isPointToPoint() && operation.call.root == options.rank;
-        return !isSynchronous(operation) && operation.factor == 0 &&
+        return !isSynchronous(operation) && !operation.factor &&
                (isOwn || session_.collectives->onlyEnqueues(operation.call));
       });
 }
@@ -451,12 +450,6 @@ Expected<double> ncclComm::estimate(const std::vector<Operation> &operations) {
                                           : receives) += us;
   }
   return collectives + std::max(sends, receives);
-}
-
-Expected<int> ncclComm::addFactor(ccl::DType dtype, const void *value) {
-  std::lock_guard<std::mutex> running(runMutex_);
-  IRISRT_RETURN_IF_ERROR(checkInUse());
-  return scaling.add(*session_.world, dtype, value);
 }
 
 Expected<std::vector<std::string>> ncclComm::exchange(const std::string &mine) {

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,8 +39,9 @@ struct Operation {
   /// Its stream is unused: `stream` is the caller's.
   ccl::Call call;
   void *stream = nullptr;
-  /// The address of a factor of the input; 0: none.
-  uint64_t factor = 0;
+  /// A factor of the input. It outlives the reduction, which the caller may
+  /// destroy before the operation runs.
+  std::optional<Factor> factor;
 
   bool isPointToPoint() const {
     return call.op == ccl::Op::send || call.op == ccl::Op::recv;
@@ -126,9 +128,6 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   /// \retval invalidArgument it is no handle of that kind
   iris::rt::Status removeRegistration(iris::nccl::Registration::Kind kind,
                                       const void *handle);
-
-  /// Makes a reduction whose input has a factor, in memory of the host.
-  iris::rt::Expected<int> addFactor(iris::ccl::DType dtype, const void *value);
 
   const iris::nccl::CommOptions options;
   iris::nccl::Worker worker;

@@ -4,6 +4,8 @@
 #include "Comm.h"
 #include "Types.h"
 
+#include <cstring>
+
 using namespace iris::nccl;
 using namespace iris::rt;
 
@@ -15,18 +17,18 @@ static Status create(ncclRedOp_t *op, void *scalar, ncclDataType_t type,
   IRISRT_RETURN_IF_ERROR(checkPointer(scalar, "scalar"));
   IRISRT_RETURN_IF_ERROR(comm->checkUsable());
   IRISRT_ASSIGN_OR_RETURN(iris::ccl::DType dtype, typeOf(type));
-  int number = 0;
-  if (residence == ncclScalarHostImmediate) {
-    IRISRT_ASSIGN_OR_RETURN(number, comm->addFactor(dtype, scalar));
-  } else if (residence == ncclScalarDevice) {
-    number =
-        comm->scaling.addFromDevice(dtype, reinterpret_cast<uint64_t>(scalar));
-  } else {
+  Factor factor;
+  factor.dtype = dtype;
+  if (residence == ncclScalarHostImmediate)
+    std::memcpy(&factor.bits, scalar, iris::ccl::dtypeBytes(dtype));
+  else if (residence == ncclScalarDevice)
+    factor.address = reinterpret_cast<uint64_t>(scalar);
+  else
     return makeStatus(StatusCode::invalidArgument,
                       "%d is no residence; expected ncclScalarDevice or "
                       "ncclScalarHostImmediate",
                       static_cast<int>(residence));
-  }
+  const int number = comm->scaling.add(factor);
   *op = static_cast<ncclRedOp_t>(ncclNumOps + number);
   return Status::success();
 }

@@ -12,15 +12,11 @@ using namespace iris::ccl;
 using namespace iris::nccl;
 using namespace iris::rt;
 
-/// Factors that exist at once, of any type.
-static constexpr uint64_t maxFactors = 256;
-static constexpr uint64_t slotBytes = 16;
 static constexpr uint64_t scratchBytes = 4 << 20;
 static constexpr uint64_t maxPrograms = 64;
 
 Status Scaling::open(World &world, std::shared_ptr<KernelCache> cache) {
   cache_ = std::move(cache);
-  IRISRT_ASSIGN_OR_RETURN(slots_, world.allocate(maxFactors * slotBytes));
   IRISRT_ASSIGN_OR_RETURN(scratch_, world.allocate(scratchBytes));
   return Status::success();
 }
@@ -29,39 +25,9 @@ Status Scaling::open(World &world, std::shared_ptr<KernelCache> cache) {
 // Factors
 //===----------------------------------------------------------------------===//
 
-Expected<int> Scaling::add(World &world, DType dtype, const void *value) {
+int Scaling::add(const Factor &factor) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (numOwn_ == maxFactors)
-    return makeStatus(StatusCode::failedPrecondition,
-                      "there are %" PRIu64
-                      " reductions with factors; destroy some before",
-                      maxFactors);
-  if (copies_.id == 0) {
-    IRISRT_ASSIGN_OR_RETURN(copies_, world.createStream());
-  }
-  std::vector<bool> isUsed(maxFactors);
-  for (const auto &[number, factor] : factors_)
-    if (factor.isOwn)
-      isUsed[(factor.address - slots_) / slotBytes] = true;
-  uint64_t slot = numWritten_ % maxFactors;
-  while (isUsed[slot])
-    slot = (slot + 1) % maxFactors;
-  // Operations with a destroyed factor may be pending when its slot is used
-  // again.
-  if (numWritten_ >= maxFactors)
-    IRISRT_RETURN_IF_ERROR(world.synchronize());
-  ++numWritten_;
-  const uint64_t address = slots_ + slot * slotBytes;
-  IRISRT_RETURN_IF_ERROR(
-      world.writeNow(address, value, dtypeBytes(dtype), copies_));
-  ++numOwn_;
-  factors_[next_] = {dtype, address, /*isOwn=*/true};
-  return next_++;
-}
-
-int Scaling::addFromDevice(DType dtype, uint64_t address) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  factors_[next_] = {dtype, address, /*isOwn=*/false};
+  factors_[next_] = factor;
   return next_++;
 }
 
@@ -73,15 +39,12 @@ static Status noReduction() {
 
 Status Scaling::remove(int number) {
   std::lock_guard<std::mutex> lock(mutex_);
-  auto found = factors_.find(number);
-  if (found == factors_.end())
+  if (factors_.erase(number) == 0)
     return noReduction();
-  numOwn_ -= found->second.isOwn;
-  factors_.erase(found);
   return Status::success();
 }
 
-Expected<uint64_t> Scaling::find(int number, DType dtype) const {
+Expected<Factor> Scaling::find(int number, DType dtype) const {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = factors_.find(number);
   if (found == factors_.end())
@@ -92,7 +55,7 @@ Expected<uint64_t> Scaling::find(int number, DType dtype) const {
                       "%s; expected the same",
                       std::string(dtypeName(found->second.dtype)).c_str(),
                       std::string(dtypeName(dtype)).c_str());
-  return found->second.address;
+  return found->second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,22 +91,25 @@ Expected<Kernel> Scaling::kernelFor(World &world, DType dtype) {
 //===----------------------------------------------------------------------===//
 
 Status Scaling::scale(World &world, const Call &call, uint64_t from,
-                      uint64_t to, uint64_t count, uint64_t factor) {
+                      uint64_t to, uint64_t count, const Factor &factor) {
   IRISRT_ASSIGN_OR_RETURN(Kernel kernel, kernelFor(world, call.dtype));
   const IrisRtElement element = ScalingKernel::of(call.dtype).element;
   const auto size = static_cast<int64_t>(count);
   const uint64_t programs = std::min(
       maxPrograms, (count + ScalingKernel::tile - 1) / ScalingKernel::tile);
+  const bool isRead = factor.address != 0;
   return world.launch(kernel, {programs, 1, 1},
                       {makeContextArg(),
                        makeMemrefArg(element, from, {size}, false),
                        makeMemrefArg(element, to, {size}, false),
-                       makeMemrefArg(element, factor, {1}, false)},
+                       makeMemrefArg(element, isRead ? factor.address : to,
+                                     {isRead ? 1 : 0}, false),
+                       makeScalarArg(element, factor.bits)},
                       call.stream);
 }
 
 Status Scaling::run(World &world, uint32_t numRanks, const Run &collective,
-                    const Call &call, uint64_t factor) {
+                    const Call &call, const Factor &factor) {
   const uint64_t width = dtypeBytes(call.dtype);
   const uint64_t in = reinterpret_cast<uint64_t>(call.in);
   const uint64_t out = reinterpret_cast<uint64_t>(call.out);

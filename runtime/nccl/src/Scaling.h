@@ -3,7 +3,8 @@
 //
 // ncclRedOpCreatePreMulSum: each rank's input is multiplied by its factor
 // before the sum. A kernel scales a slice of the input into scratch on the
-// heap, which the collective then reads in place of the input.
+// heap, which the collective then reads in place of the input. A factor of the
+// host is an argument of the kernel, which a graph keeps.
 #ifndef IRIS_NCCL_SCALING_H
 #define IRIS_NCCL_SCALING_H
 
@@ -17,26 +18,30 @@
 
 namespace iris::nccl {
 
-/// The factors of a communicator, and the kernels that apply them.
+/// A factor of the input of a sum.
+struct Factor {
+  ccl::DType dtype = ccl::DType::f32;
+  /// Where it is read when the operation runs, in device memory; 0: it is
+  /// `bits`, zero extended.
+  uint64_t address = 0;
+  uint64_t bits = 0;
+};
+
+/// The reductions with factors of a communicator, and the kernels that apply
+/// them.
 class Scaling {
 public:
   /// Allocates the memory. Collective.
   /// \param cache the source of kernels
   rt::Status open(rt::World &world, std::shared_ptr<ccl::KernelCache> cache);
 
-  /// Makes a reduction with a factor that is copied now.
-  /// \param value the factor, in memory of the host
+  /// Makes a reduction.
   /// \return a number that is no other reduction's
-  /// \retval failedPrecondition there are too many
-  rt::Expected<int> add(rt::World &world, ccl::DType dtype, const void *value);
-  /// Makes one with a factor that is read when the operation runs.
-  /// \param address of the factor, in device memory
-  int addFromDevice(ccl::DType dtype, uint64_t address);
+  int add(const Factor &factor);
   /// \retval invalidArgument there is no such reduction
   rt::Status remove(int number);
-  /// \return the address of the factor, in device memory
   /// \retval invalidArgument there is no such reduction of that type
-  rt::Expected<uint64_t> find(int number, ccl::DType dtype) const;
+  rt::Expected<Factor> find(int number, ccl::DType dtype) const;
 
   /// Enqueues a collective.
   using Run = std::function<rt::Status(const ccl::Call &call)>;
@@ -44,33 +49,22 @@ public:
   /// \param numRanks the ranks of the communicator
   /// \param collective enqueues it on the scaled input
   /// \param call the call on the unscaled input, a sum
-  /// \param factor the address of the factor
   rt::Status run(rt::World &world, uint32_t numRanks, const Run &collective,
-                 const ccl::Call &call, uint64_t factor);
+                 const ccl::Call &call, const Factor &factor);
 
 private:
-  struct Factor {
-    ccl::DType dtype = ccl::DType::f32;
-    uint64_t address = 0;
-    /// Whether it is a slot of `slots_`.
-    bool isOwn = false;
-  };
-
   rt::Expected<rt::Kernel> kernelFor(rt::World &world, ccl::DType dtype);
   rt::Status scale(rt::World &world, const ccl::Call &call, uint64_t from,
-                   uint64_t to, uint64_t count, uint64_t factor);
+                   uint64_t to, uint64_t count, const Factor &factor);
 
-  /// On the heap: the slots of factors, and the scaled slices.
-  uint64_t slots_ = 0, scratch_ = 0;
-  /// Copies factors, while other streams may wait for peers.
-  rt::Stream copies_;
+  /// The scaled slices, on the heap.
+  uint64_t scratch_ = 0;
   std::map<ccl::DType, rt::Kernel> kernels_;
   std::shared_ptr<ccl::KernelCache> cache_;
 
-  mutable std::mutex mutex_; // guards what follows
-  std::map<int, Factor> factors_;
-  int next_ = 0;
-  uint64_t numOwn_ = 0, numWritten_ = 0;
+  mutable std::mutex mutex_;
+  std::map<int, Factor> factors_; // guarded by mutex_
+  int next_ = 0;                  // guarded by mutex_
 };
 
 } // namespace iris::nccl

@@ -41,6 +41,7 @@ static std::string sourceOf(const KernelArithmetic &a,
                      "  gpu.func @" +
                      name + "(%ctx: !iris.ctx, %in: " + buffer +
                      ", %out: " + buffer + ", %factor: " + buffer +
+                     ", %value: " + a.stored +
                      ") kernel attributes {iris.num_warps = 4 : i32} {\n"
                      "      %zero = arith.constant 0 : index\n"
                      "      %tile = arith.constant " +
@@ -51,8 +52,24 @@ static std::string sourceOf(const KernelArithmetic &a,
                      "      %size = memref.dim %in, %zero : " +
                      buffer +
                      "\n"
-                     "      %scalar = memref.load %factor[%zero] : " +
-                     buffer + "\n";
+                     "      %extent = memref.dim %factor, %zero : " +
+                     buffer +
+                     "\n"
+                     "      %reads = arith.cmpi ne, %extent, %zero : index\n"
+                     "      %scalar = scf.if %reads -> (" +
+                     a.stored +
+                     ") {\n"
+                     "        %read = memref.load %factor[%zero] : " +
+                     buffer +
+                     "\n"
+                     "        scf.yield %read : " +
+                     a.stored +
+                     "\n"
+                     "      } else {\n"
+                     "        scf.yield %value : " +
+                     a.stored +
+                     "\n"
+                     "      }\n";
   const std::string factor = widen(text, a, "%scalar", "", "");
   text += "      %splat = tensor.splat " + factor + " : " + tiled(a.wide) +
           "\n"

@@ -11,8 +11,9 @@
 
 namespace iris::nccl {
 
-/// The kernel out[i] = in[i] * factor[0] of an element type. Its arguments are
-/// (ctx, in, out, factor).
+/// The kernel out[i] = in[i] * factor of an element type. Its arguments are
+/// (ctx, in, out, factor, value): the factor is `value` if the buffer `factor`
+/// has no elements, otherwise its first one.
 struct ScalingKernel {
   /// Elements that a program scales at once.
   static constexpr uint64_t tile = 2048;

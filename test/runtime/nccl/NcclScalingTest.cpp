@@ -143,38 +143,60 @@ TEST_P(NcclScalingOfTwo, EveryType) {
       }));
 }
 
-/// More factors than there are slots, and too many at once.
+/// Reductions that live, and that are destroyed before others are made.
 TEST_P(NcclScalingOfTwo, ManyFactors) {
   EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
               std::vector<ncclRedOp_t> ops;
-              for (int32_t i = 0; i < 300; ++i) {
+              for (int32_t i = 0; i < 1000; ++i) {
                 ncclRedOp_t op;
                 NCCL_TRY(ncclRedOpCreatePreMulSum(
                     &op, &i, ncclInt32, ncclScalarHostImmediate, rank.comm));
-                int32_t data = 1;
-                NCCL_TRY(ncclAllReduce(&data, &data, 1, ncclInt32, op,
-                                       rank.comm, nullptr));
-                RANK_CHECK(data == 2 * i);
+                if (i % 100 == 0) {
+                  int32_t data = 1;
+                  NCCL_TRY(ncclAllReduce(&data, &data, 1, ncclInt32, op,
+                                         rank.comm, nullptr));
+                  RANK_CHECK(data == 2 * i);
+                }
                 if (i % 2 == 0)
                   NCCL_TRY(ncclRedOpDestroy(op, rank.comm));
                 else
                   ops.push_back(op);
               }
-              for (size_t i = 0; i < ops.size(); ++i) {
+              for (size_t i = 0; i < ops.size(); i += 7) {
                 int32_t data = 1;
                 NCCL_TRY(ncclAllReduce(&data, &data, 1, ncclInt32, ops[i],
                                        rank.comm, nullptr));
                 RANK_CHECK(data == static_cast<int32_t>(2 * (2 * i + 1)));
               }
-              int32_t one = 1;
-              ncclResult_t result = ncclSuccess;
-              while (result == ncclSuccess && ops.size() < 1000) {
+              return "";
+            }));
+}
+
+/// The scalar is taken with the call, which runs after its reduction was
+/// destroyed, and many others made.
+TEST_P(NcclScalingOfTwo, FactorsOfAGroup) {
+  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+              constexpr size_t most = 300;
+              std::vector<int32_t> data(most, 1);
+              auto make = [&](size_t i, ncclRedOp_t &op) {
+                auto factor = static_cast<int32_t>(i + 1);
+                return ncclRedOpCreatePreMulSum(&op, &factor, ncclInt32,
+                                                ncclScalarHostImmediate,
+                                                rank.comm);
+              };
+              NCCL_TRY(ncclGroupStart());
+              for (size_t i = 0; i < most; ++i) {
                 ncclRedOp_t op;
-                result = ncclRedOpCreatePreMulSum(
-                    &op, &one, ncclInt32, ncclScalarHostImmediate, rank.comm);
-                ops.push_back(op);
+                NCCL_TRY(make(i, op));
+                // Of the others only the number of creations matters.
+                if (i == 0 || i + 1 == most)
+                  NCCL_TRY(ncclAllReduce(&data[i], &data[i], 1, ncclInt32, op,
+                                         rank.comm, nullptr));
+                NCCL_TRY(ncclRedOpDestroy(op, rank.comm));
               }
-              RANK_CHECK(result == ncclInvalidUsage && ops.size() == 257);
+              NCCL_TRY(ncclGroupEnd());
+              RANK_CHECK(data[0] == 2);
+              RANK_CHECK(data[most - 1] == 2 * static_cast<int32_t>(most));
               return "";
             }));
 }

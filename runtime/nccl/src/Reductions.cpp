@@ -28,7 +28,7 @@ static Status create(ncclRedOp_t *op, void *scalar, ncclDataType_t type,
                       "%d is no residence; expected ncclScalarDevice or "
                       "ncclScalarHostImmediate",
                       static_cast<int>(residence));
-  const int number = comm->scaling.add(factor);
+  IRISRT_ASSIGN_OR_RETURN(int number, comm->scaling.add(factor));
   *op = static_cast<ncclRedOp_t>(ncclNumOps + number);
   return Status::success();
 }

@@ -4,9 +4,12 @@
 
 #include "ScalingKernel.h"
 #include "core/Log.h"
+#include "iris-nccl/nccl.h"
 
 #include <algorithm>
 #include <cinttypes>
+#include <limits>
+#include <set>
 
 using namespace iris::ccl;
 using namespace iris::nccl;
@@ -25,22 +28,71 @@ Status Scaling::open(World &world, std::shared_ptr<KernelCache> cache) {
 // Factors
 //===----------------------------------------------------------------------===//
 
-int Scaling::add(const Factor &factor) {
+namespace {
+/// The numbers of all reductions in this process: one communicator's is no
+/// other's, so that it can be refused there.
+struct Numbers {
+  std::mutex mutex;
+  std::set<int> used;
+  int next = 0;
+};
+} // namespace
+
+/// The numbers are behind those of ncclRedOp_t.
+static constexpr int maxNumber = std::numeric_limits<int>::max() - ncclNumOps;
+
+/// Never destroyed: communicators may be destroyed while the process exits.
+static Numbers &allNumbers() {
+  static auto *numbers = new Numbers();
+  return *numbers;
+}
+
+static Expected<int> takeNumber() {
+  Numbers &numbers = allNumbers();
+  std::lock_guard<std::mutex> lock(numbers.mutex);
+  if (numbers.used.size() > static_cast<size_t>(maxNumber))
+    return makeStatus(StatusCode::failedPrecondition,
+                      "there are %zu reductions with factors; destroy some "
+                      "before",
+                      numbers.used.size());
+  // Numbers of destroyed reductions come again as late as possible.
+  int number = 0;
+  do {
+    number = numbers.next;
+    numbers.next = number == maxNumber ? 0 : number + 1;
+  } while (!numbers.used.insert(number).second);
+  return number;
+}
+
+static void giveNumber(int number) {
+  Numbers &numbers = allNumbers();
+  std::lock_guard<std::mutex> lock(numbers.mutex);
+  numbers.used.erase(number);
+}
+
+Scaling::~Scaling() {
+  for (const auto &[number, factor] : factors_)
+    giveNumber(number);
+}
+
+Expected<int> Scaling::add(const Factor &factor) {
+  IRISRT_ASSIGN_OR_RETURN(int number, takeNumber());
   std::lock_guard<std::mutex> lock(mutex_);
-  factors_[next_] = factor;
-  return next_++;
+  factors_[number] = factor;
+  return number;
 }
 
 static Status noReduction() {
   return Status(StatusCode::invalidArgument,
-                "the reduction is none of ncclRedOpCreatePreMulSum, or was "
-                "destroyed");
+                "the reduction is none of ncclRedOpCreatePreMulSum with this "
+                "communicator, or was destroyed");
 }
 
 Status Scaling::remove(int number) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (factors_.erase(number) == 0)
     return noReduction();
+  giveNumber(number);
   return Status::success();
 }
 

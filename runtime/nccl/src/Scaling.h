@@ -31,13 +31,19 @@ struct Factor {
 /// them.
 class Scaling {
 public:
+  Scaling() = default;
+  ~Scaling();
+  Scaling(const Scaling &) = delete;
+  Scaling &operator=(const Scaling &) = delete;
+
   /// Allocates the memory. Collective.
   /// \param cache the source of kernels
   rt::Status open(rt::World &world, std::shared_ptr<ccl::KernelCache> cache);
 
   /// Makes a reduction.
-  /// \return a number that is no other reduction's
-  int add(const Factor &factor);
+  /// \return a number that no other reduction of this process has
+  /// \retval failedPrecondition no number is left
+  rt::Expected<int> add(const Factor &factor);
   /// \retval invalidArgument there is no such reduction
   rt::Status remove(int number);
   /// \retval invalidArgument there is no such reduction of that type
@@ -64,7 +70,6 @@ private:
 
   mutable std::mutex mutex_;
   std::map<int, Factor> factors_; // guarded by mutex_
-  int next_ = 0;                  // guarded by mutex_
 };
 
 } // namespace iris::nccl

@@ -200,3 +200,31 @@ TEST_P(NcclScalingOfTwo, FactorsOfAGroup) {
               return "";
             }));
 }
+
+/// A reduction belongs to the communicator that it was made with.
+TEST_P(NcclScalingOfTwo, OfAnotherCommunicator) {
+  EXPECT_EQ(
+      "", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+        ncclComm_t other;
+        NCCL_TRY(ncclCommSplit(rank.comm, 0, 0, &other, nullptr));
+        int32_t factors[] = {2, 3}, data = 1;
+        ncclRedOp_t mine, others;
+        NCCL_TRY(ncclRedOpCreatePreMulSum(&mine, &factors[0], ncclInt32,
+                                          ncclScalarHostImmediate, rank.comm));
+        NCCL_TRY(ncclRedOpCreatePreMulSum(&others, &factors[1], ncclInt32,
+                                          ncclScalarHostImmediate, other));
+        NCCL_EXPECT(
+            ncclInvalidArgument,
+            ncclAllReduce(&data, &data, 1, ncclInt32, mine, other, nullptr));
+        NCCL_EXPECT(ncclInvalidArgument, ncclRedOpDestroy(mine, other));
+        NCCL_TRY(
+            ncclAllReduce(&data, &data, 1, ncclInt32, others, other, nullptr));
+        RANK_CHECK(data == 6);
+        NCCL_TRY(ncclRedOpDestroy(others, other));
+        NCCL_TRY(ncclCommDestroy(other));
+        NCCL_TRY(ncclAllReduce(&data, &data, 1, ncclInt32, mine, rank.comm,
+                               nullptr));
+        RANK_CHECK(data == 24);
+        return "";
+      }));
+}

@@ -458,10 +458,18 @@ Expected<std::vector<std::string>> ncclComm::exchange(const std::string &mine) {
   return session_.exchange(mine);
 }
 
-Secret ncclComm::nextSecret(const std::string &purpose) {
-  return options.secret.derive(
-      formatString("%llu %s", static_cast<unsigned long long>(numDerived_++),
-                   purpose.c_str()));
+uint64_t ncclComm::takeChildNumber(const std::vector<uint32_t> &ranks) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ChildNumbers &numbers = children_[ranks];
+  if (numbers.free.empty())
+    return numbers.next++;
+  return numbers.free.extract(numbers.free.begin()).value();
+}
+
+void ncclComm::giveChildNumber(const std::vector<uint32_t> &ranks,
+                               uint64_t number) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  children_[ranks].free.insert(number);
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,8 +115,13 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   /// Gathers a text of every rank. Collective.
   iris::rt::Expected<std::vector<std::string>>
   exchange(const std::string &mine);
-  /// Like Secret::derive, with a number that counts the calls of this function.
-  iris::nccl::Secret nextSecret(const std::string &purpose);
+  /// A number of a new communicator of some of the ranks. It is the same on all
+  /// of them if each has made the same ones of these ranks before, whatever it
+  /// has made of others.
+  uint64_t takeChildNumber(const std::vector<uint32_t> &ranks);
+  /// Gives back the number of a communicator that was not created, so that
+  /// another attempt has it.
+  void giveChildNumber(const std::vector<uint32_t> &ranks, uint64_t number);
 
   /// \return a handle
   void *addRegistration(const iris::nccl::Registration &registration);
@@ -157,11 +163,16 @@ private:
   bool isDestroyed_ = false;
   std::map<const void *, std::unique_ptr<iris::nccl::Registration>>
       registrations_;
+  struct ChildNumbers {
+    uint64_t next = 0;
+    /// Below `next`.
+    std::set<uint64_t> free;
+  };
+  std::map<std::vector<uint32_t>, ChildNumbers> children_;
 
   // Used with runMutex_ held.
   iris::nccl::CallerStreams streams_;
   iris::nccl::PointToPoint pointToPoint_;
-  std::atomic<uint64_t> numDerived_{0};
 };
 
 #endif // IRIS_NCCL_COMM_H

@@ -195,16 +195,22 @@ remainingRanks(const ncclComm &parent, const int *excluded, int numExcluded) {
 
 /// The remaining ranks agree on a secret without an exchange: excluded ranks,
 /// which may be dead, would have to forward it.
-static Expected<CommOptions> shrunkOptions(ncclComm &parent,
+/// \param number from ncclComm::takeChildNumber
+static Secret secretAmong(const ncclComm &parent,
+                          const std::vector<uint32_t> &ranks, uint64_t number) {
+  std::string purpose = std::to_string(number) + " shrink";
+  for (uint32_t rank : ranks)
+    purpose += " " + std::to_string(rank);
+  return parent.options.secret.derive(purpose);
+}
+
+/// The child of the remaining ranks; its secret is to be filled in.
+static Expected<CommOptions> shrunkOptions(const ncclComm &parent,
                                            CommOptions options,
                                            const std::vector<uint32_t> &ranks) {
   if (parent.areOnSeveralNodes(ranks)) {
     IRISRT_ASSIGN_OR_RETURN(options.address, parent.addressAmong(ranks));
   }
-  std::string purpose = "shrink";
-  for (uint32_t rank : ranks)
-    purpose += " " + std::to_string(rank);
-  options.secret = parent.nextSecret(purpose);
   options.numRanks = static_cast<uint32_t>(ranks.size());
   auto found = std::find(ranks.begin(), ranks.end(), parent.options.rank);
   options.rank = static_cast<uint32_t>(found - ranks.begin());
@@ -232,18 +238,29 @@ ncclResult_t api::ncclCommShrink(ncclComm_t handle, int *excluded,
       parent->stop(Lifetime::revoked);
     IRISRT_ASSIGN_OR_RETURN(CommOptions options, childOptions(*parent, config));
     IRISRT_ASSIGN_OR_RETURN(options, shrunkOptions(*parent, options, ranks));
+    const uint64_t number = parent->takeChildNumber(ranks);
+    options.secret = secretAmong(*parent, ranks, number);
     std::shared_ptr<ncclComm> comm = ncclComm::make(options);
     *child = comm.get();
     Task task;
     task.comm = comm;
-    task.drop = [child] {
+    auto discard = [child] {
       ncclComm::take(*child).status().ignore("the caller has destroyed it");
       *child = nullptr;
     };
-    task.job = [comm, drop = task.drop] {
+    auto giveNumber = [parent, ranks, number] {
+      parent->giveChildNumber(ranks, number);
+    };
+    task.drop = [discard, giveNumber] {
+      discard();
+      giveNumber();
+    };
+    task.job = [comm, discard, giveNumber] {
       Status status = comm->open();
+      if (!status.ok())
+        giveNumber();
       if (!status.ok() && comm->options.config.isBlocking)
-        drop();
+        discard();
       return status;
     };
     return task;

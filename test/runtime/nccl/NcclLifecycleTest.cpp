@@ -127,6 +127,74 @@ TEST_P(NcclComms, Shrink) {
             }));
 }
 
+class NcclShrinks : public NcclRanksTest {
+protected:
+  /// Runs the body on 3 ranks, which wait for each other a limited time.
+  std::string onThree(const NcclBody &body) const {
+    return onRanks(
+        kind(), 3,
+        [&](ncclUniqueId id, int rank) -> std::string {
+          NcclRank mine = {nullptr, rank, 3};
+          NCCL_TRY(ncclCommInitRank(&mine.comm, 3, id, rank));
+          TRY_TEXT(body(mine));
+          NCCL_TRY(ncclCommDestroy(mine.comm));
+          return "";
+        },
+        [] { ::setenv("IRIS_JOIN_LIMIT", "60", 1); });
+  }
+};
+NCCL_ON_RANKS(NcclShrinks, 3);
+
+/// Ranks that have taken part in different shrinks before.
+TEST_P(NcclShrinks, OfOtherRanksBefore) {
+  EXPECT_EQ("", onThree([](NcclRank &rank) -> std::string {
+              for (int out = 2; out >= 0; --out) {
+                if (rank.rank == out)
+                  continue;
+                ncclComm_t rest;
+                NCCL_TRY(ncclCommShrink(rank.comm, &out, 1, &rest, nullptr,
+                                        NCCL_SHRINK_DEFAULT));
+                const int index = rank.rank - (rank.rank > out ? 1 : 0);
+                TRY_TEXT(checkIdentity(rest, index, 2));
+                TRY_TEXT(sumRanks(rest, index, 2));
+                NCCL_TRY(ncclCommDestroy(rest));
+              }
+              return "";
+            }));
+}
+
+/// Attempts of one rank that end before the other one comes do not count.
+TEST_P(NcclShrinks, AfterAttemptsThatFailed) {
+  EXPECT_EQ("", onThree([](NcclRank &rank) -> std::string {
+              int out = 2;
+              ncclComm_t rest;
+              if (rank.rank == 0) {
+                NCCL_TRY(ncclGroupStart());
+                NCCL_TRY(ncclCommShrink(rank.comm, &out, 1, &rest, nullptr,
+                                        NCCL_SHRINK_DEFAULT));
+                NCCL_EXPECT(ncclInvalidArgument,
+                            ncclBroadcast(nullptr, nullptr, 0, ncclInt8, 3,
+                                          rank.comm, nullptr));
+                NCCL_EXPECT(ncclInvalidArgument, ncclGroupEnd());
+                RANK_CHECK(rest == nullptr);
+                ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+                config.blocking = 0;
+                NCCL_EXPECT(ncclInProgress,
+                            ncclCommShrink(rank.comm, &out, 1, &rest, &config,
+                                           NCCL_SHRINK_DEFAULT));
+                NCCL_TRY(ncclCommAbort(rest));
+              }
+              TRY_TEXT(sumRanks(rank.comm, rank.rank, rank.size));
+              if (rank.rank == out)
+                return "";
+              NCCL_TRY(ncclCommShrink(rank.comm, &out, 1, &rest, nullptr,
+                                      NCCL_SHRINK_DEFAULT));
+              TRY_TEXT(sumRanks(rest, rank.rank, 2));
+              NCCL_TRY(ncclCommDestroy(rest));
+              return "";
+            }));
+}
+
 /// Frameworks link the host's part of the device API.
 TEST_P(NcclComms, TeamsWithoutDeviceCommunicators) {
   EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {

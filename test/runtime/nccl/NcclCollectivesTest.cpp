@@ -5,6 +5,8 @@
 
 #include "iris/rt/HostStream.h"
 
+#include <cmath>
+
 using namespace iris::ccl;
 using namespace iris::rt;
 using namespace iris::rt::test;
@@ -57,6 +59,25 @@ TEST_P(NcclCollectivesOfThree, EveryTypeAndReduction) {
                   p.seed = ++seed;
                   TRY_TEXT(solve(rank, p));
                 }
+              return "";
+            }));
+}
+
+/// What differs from NCCL, as its guide says.
+TEST_P(NcclCollectivesOfThree, AveragesAndNaN) {
+  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+              // Inputs that are multiplied by 1/3 are rounded, and finite.
+              float in[] = {3e38f, 1, 5, -7}, out[4] = {};
+              NCCL_TRY(ncclAllReduce(in, out, 4, ncclFloat, ncclAvg, rank.comm,
+                                     nullptr));
+              RANK_CHECK(std::isinf(out[0]));
+              RANK_CHECK(out[1] == 1 && out[2] == 5 && out[3] == -7);
+              float one = rank.rank == 1 ? std::nanf("") : 1;
+              for (ncclRedOp_t op : {ncclMin, ncclMax}) {
+                NCCL_TRY(ncclAllReduce(&one, out, 1, ncclFloat, op, rank.comm,
+                                       nullptr));
+                RANK_CHECK(std::isnan(out[0]));
+              }
               return "";
             }));
 }

@@ -488,12 +488,12 @@ Status ncclComm::registerWindow(void *address, size_t bytes, int flags,
                                 ncclWindow_t *window) {
   Registration added;
   added.kind = Registration::Kind::window;
+  added.address = reinterpret_cast<uint64_t>(address);
   std::lock_guard<std::mutex> running(runMutex_);
   IRISRT_RETURN_IF_ERROR(checkInUse());
   if ((flags & NCCL_WIN_COLL_SYMMETRIC) != 0) {
     World &world = *session_.world;
-    Expected<uint64_t> imported =
-        world.import(reinterpret_cast<uint64_t>(address), bytes);
+    Expected<uint64_t> imported = world.import(added.address, bytes);
     IRISRT_RETURN_IF_ERROR(session_.poll());
     const Log log(options.rank, options.numRanks);
     if (imported.ok())
@@ -529,4 +529,27 @@ Status ncclComm::removeRegistration(Registration::Kind kind,
   std::lock_guard<std::mutex> lock(mutex_);
   registrations_.erase(handle);
   return Status::success();
+}
+
+bool ncclComm::hasWindowIn(uint64_t address, uint64_t bytes) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::any_of(
+      registrations_.begin(), registrations_.end(), [&](const auto &each) {
+        const Registration &window = *each.second;
+        return window.imported != 0 && window.address >= address &&
+               window.address - address < bytes;
+      });
+}
+
+bool ncclComm::usesWindowIn(uint64_t address, uint64_t bytes) {
+  std::vector<std::shared_ptr<ncclComm>> comms;
+  {
+    Handles &handles = allHandles();
+    std::lock_guard<std::mutex> lock(handles.mutex);
+    for (const auto &[handle, comm] : handles.comms)
+      comms.push_back(comm);
+  }
+  return std::any_of(comms.begin(), comms.end(), [&](const auto &comm) {
+    return comm->hasWindowIn(address, bytes);
+  });
 }

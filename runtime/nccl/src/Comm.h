@@ -53,6 +53,8 @@ struct Operation {
 struct Registration {
   enum class Kind { buffer, window };
   Kind kind = Kind::buffer;
+  /// Of a window.
+  uint64_t address = 0;
   /// What World::import returned; 0: collectives stage the memory.
   uint64_t imported = 0;
 };
@@ -135,11 +137,16 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   iris::rt::Status removeRegistration(iris::nccl::Registration::Kind kind,
                                       const void *handle);
 
+  /// Whether collectives of a communicator use a window where it is that begins
+  /// in this memory.
+  static bool usesWindowIn(uint64_t address, uint64_t bytes);
+
   const iris::nccl::CommOptions options;
   iris::nccl::Worker worker;
   iris::nccl::Scaling scaling;
 
 private:
+  bool hasWindowIn(uint64_t address, uint64_t bytes) const;
   iris::rt::Status checkInUse() const;
   iris::rt::Status prepare();
   iris::rt::Status failOnDeviceError(const iris::rt::Status &status);

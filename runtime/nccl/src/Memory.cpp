@@ -8,6 +8,7 @@
 #include "iris/rt/MemoryPool.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <map>
 
 using namespace iris::nccl;
@@ -23,6 +24,8 @@ namespace {
 struct Pools {
   std::mutex mutex;
   std::map<int, std::unique_ptr<MemoryPool>> byDevice;
+  /// The bytes of each allocation.
+  std::map<uint64_t, uint64_t> sizes;
 };
 } // namespace
 
@@ -54,8 +57,21 @@ static Status allocate(void **address, size_t bytes) {
   // NCCL_WIN_REQUIRED_ALIGNMENT.
   IRISRT_ASSIGN_OR_RETURN(uint64_t memory,
                           pool->allocate(std::max<size_t>(bytes, 1)));
+  pools.sizes[memory] = std::max<size_t>(bytes, 1);
   *address = reinterpret_cast<void *>(memory);
   return Status::success();
+}
+
+/// Frees memory of a pool, unless collectives use it where it is: they would
+/// find memory there that another call allocates.
+static Status releaseFrom(Pools &pools, MemoryPool &pool, uint64_t memory) {
+  if (ncclComm::usesWindowIn(memory, pools.sizes[memory]))
+    return makeStatus(StatusCode::failedPrecondition,
+                      "0x%" PRIx64 " has a window of a communicator; "
+                      "call ncclCommWindowDeregister before",
+                      memory);
+  pools.sizes.erase(memory);
+  return pool.free(memory);
 }
 
 static Status release(void *address) {
@@ -66,7 +82,7 @@ static Status release(void *address) {
   const auto memory = reinterpret_cast<uint64_t>(address);
   for (auto &[index, pool] : pools.byDevice)
     if (pool && pool->owns(memory))
-      return pool->free(memory);
+      return releaseFrom(pools, *pool, memory);
   return makeStatus(StatusCode::invalidArgument,
                     "%p is no memory of ncclMemAlloc", address);
 }
@@ -103,7 +119,7 @@ static Status add(ncclComm_t handle, const void *address, size_t bytes,
   IRISRT_ASSIGN_OR_RETURN(
       std::shared_ptr<ncclComm> comm,
       checkMemory(handle, address, bytes, registration, "handle"));
-  *registration = comm->addRegistration({Registration::Kind::buffer, 0});
+  *registration = comm->addRegistration(Registration());
   return Status::success();
 }
 

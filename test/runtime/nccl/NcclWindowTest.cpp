@@ -126,7 +126,6 @@ TEST_P(NcclWindows, UsedInPlace) {
               ncclWindow_t kept = nullptr;
               NCCL_TRY(ncclCommWindowRegister(rank.comm, in, 4096, &kept,
                                               NCCL_WIN_COLL_SYMMETRIC));
-              NCCL_TRY(ncclMemFree(in));
               NCCL_TRY(ncclMemFree(out));
               return "";
             }));
@@ -166,6 +165,39 @@ TEST_P(NcclWindows, Staged) {
               NCCL_TRY(ncclMemFree(memory));
               return "";
             }));
+}
+
+/// Memory in use is not freed: peers would go on to access it.
+TEST_P(NcclWindows, FreedLast) {
+  EXPECT_EQ("",
+            onRanks(RankKind::processes, GetParam(),
+                    [](ncclUniqueId id, int me) -> std::string {
+                      NcclRank rank = {nullptr, me, GetParam()};
+                      NCCL_TRY(ncclCommInitRank(&rank.comm, rank.size, id, me));
+                      ncclWindow_t window = nullptr;
+                      void *memory = nullptr, *other = nullptr;
+                      NCCL_TRY(ncclMemAlloc(&memory, count * 4 + 4096));
+                      NCCL_TRY(ncclMemAlloc(&other, 4096));
+                      auto *words = static_cast<int32_t *>(memory) + 1024;
+                      NCCL_TRY(ncclCommWindowRegister(rank.comm, words,
+                                                      count * 4, &window,
+                                                      NCCL_WIN_COLL_SYMMETRIC));
+                      NCCL_EXPECT(ncclInvalidUsage, ncclMemFree(memory));
+                      RANK_CHECK(has(ncclGetLastError(nullptr), "Deregister"));
+                      NCCL_TRY(ncclMemFree(other));
+                      TRY_TEXT(reduce(rank, words, words));
+                      NCCL_TRY(ncclCommWindowDeregister(rank.comm, window));
+                      NCCL_TRY(ncclMemFree(memory));
+                      // One that the communicator's end deregisters.
+                      NCCL_TRY(ncclMemAlloc(&memory, 4096));
+                      NCCL_TRY(ncclCommWindowRegister(rank.comm, memory, 4096,
+                                                      &window,
+                                                      NCCL_WIN_COLL_SYMMETRIC));
+                      NCCL_EXPECT(ncclInvalidUsage, ncclMemFree(memory));
+                      NCCL_TRY(ncclCommDestroy(rank.comm));
+                      NCCL_TRY(ncclMemFree(memory));
+                      return "";
+                    }));
 }
 
 /// One thread registers the windows of several communicators in a group, and

@@ -4,6 +4,8 @@
 #include "Group.h"
 #include "Types.h"
 
+#include <cinttypes>
+
 using namespace iris::ccl;
 using namespace iris::nccl;
 using namespace iris::rt;
@@ -22,6 +24,19 @@ struct Arguments {
 };
 } // namespace
 
+/// Fails if the bytes of all ranks' elements are no signed number of 64 bits,
+/// on all ranks alike.
+static Status checkCount(const Call &call, uint32_t numRanks) {
+  const uint64_t most =
+      static_cast<uint64_t>(INT64_MAX) / dtypeBytes(call.dtype) / numRanks;
+  if (call.count <= most)
+    return Status::success();
+  return makeStatus(StatusCode::invalidArgument,
+                    "%" PRIu64 " elements of %s; expected at most %" PRIu64,
+                    call.count, std::string(dtypeName(call.dtype)).c_str(),
+                    most);
+}
+
 static Expected<Operation> operationOf(const ncclComm &comm,
                                        const Arguments &arguments) {
   Operation operation;
@@ -31,6 +46,7 @@ static Expected<Operation> operationOf(const ncclComm &comm,
   call.out = arguments.out;
   call.count = arguments.count;
   IRISRT_ASSIGN_OR_RETURN(call.dtype, typeOf(arguments.type));
+  IRISRT_RETURN_IF_ERROR(checkCount(call, comm.options.numRanks));
   if (reduces(call.op)) {
     if (arguments.reduction >= ncclNumOps) {
       IRISRT_ASSIGN_OR_RETURN(

@@ -125,6 +125,16 @@ TEST_P(NcclPointToPointOfTwo, Misuse) {
               NCCL_EXPECT(
                   ncclInvalidArgument,
                   ncclSend(data, 4, ncclInt64, rank.rank, rank.comm, nullptr));
+              // Bytes that overflow.
+              constexpr size_t many = size_t(1) << 61;
+              NCCL_TRY(ncclGroupStart());
+              NCCL_EXPECT(ncclInvalidArgument,
+                          ncclSend(data, many, ncclInt64, rank.rank, rank.comm,
+                                   nullptr));
+              NCCL_EXPECT(ncclInvalidArgument,
+                          ncclRecv(data + 1, many, ncclInt64, rank.rank,
+                                   rank.comm, nullptr));
+              NCCL_EXPECT(ncclInvalidArgument, ncclGroupEnd());
               // Collectives and transfers in one group.
               int64_t sum = rank.rank, other = -1;
               NCCL_TRY(ncclGroupStart());

@@ -95,6 +95,9 @@ TEST_P(NcclScaling, EveryReduction) {
                     ncclAllReduce(nullptr, &value, 1, ncclFloat, read,
                                   rank.comm, nullptr));
         NCCL_EXPECT(ncclInvalidArgument,
+                    ncclAllReduce(&value, &value, size_t(1) << 62, ncclFloat,
+                                  read, rank.comm, nullptr));
+        NCCL_EXPECT(ncclInvalidArgument,
                     ncclRedOpCreatePreMulSum(&copied, nullptr, ncclFloat,
                                              ncclScalarHostImmediate,
                                              rank.comm));

@@ -8,6 +8,7 @@
 #include "core/OsThread.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -32,13 +33,18 @@ Expected<Session> Session::open(const WorldOptions &options, int maxCTAs,
   return session;
 }
 
-Expected<int64_t> Session::agreeOnCTAs(int mine) {
-  IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> texts,
-                          exchange(std::to_string(mine)));
-  int64_t least = 0;
-  for (const std::string &each : texts)
-    least = ccl::smallerLimit(least, std::atoi(each.c_str()));
-  return least;
+Expected<Session::Agreed> Session::agree(int maxCTAs) {
+  const std::string mine =
+      formatString("%d %d", maxCTAs, Env::get().checkCollectives() ? 1 : 0);
+  IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> texts, exchange(mine));
+  Agreed agreed;
+  for (const std::string &each : texts) {
+    char *end = nullptr;
+    agreed.maxPrograms = ccl::smallerLimit(agreed.maxPrograms,
+                                           std::strtol(each.c_str(), &end, 10));
+    agreed.checkCalls = std::strtol(end, nullptr, 10) != 0 || agreed.checkCalls;
+  }
+  return agreed;
 }
 
 Status Session::join(const WorldOptions &given, int maxCTAs) {
@@ -54,7 +60,9 @@ Status Session::join(const WorldOptions &given, int maxCTAs) {
     all.ranks.push_back(rank);
   all.index = static_cast<int32_t>(world->rank());
   channel = world->makeChannel();
-  IRISRT_ASSIGN_OR_RETURN(communicator.maxPrograms, agreeOnCTAs(maxCTAs));
+  IRISRT_ASSIGN_OR_RETURN(Agreed agreed, agree(maxCTAs));
+  communicator.maxPrograms = agreed.maxPrograms;
+  communicator.checkCalls = agreed.checkCalls;
   IRISRT_ASSIGN_OR_RETURN(collectives,
                           ccl::Communicator::create(*world, communicator));
   if (!job)
@@ -69,6 +77,7 @@ Status Session::join(const WorldOptions &given, int maxCTAs) {
   IRISRT_ASSIGN_OR_RETURN(engine, InterNode::connect(*job, *world, transfers));
   ccl::JobCommunicatorOptions nodes;
   nodes.cache = cache;
+  nodes.checkCalls = agreed.checkCalls;
   IRISRT_ASSIGN_OR_RETURN(
       between,
       ccl::JobCommunicator::create(*job, *world, *collectives, *engine, nodes));

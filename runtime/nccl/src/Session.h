@@ -69,8 +69,14 @@ struct Session {
 private:
   rt::Status join(const rt::WorldOptions &options, int maxCTAs);
   rt::Status exchangeAddresses();
-  /// The smallest limit that a rank has; 0: none has one.
-  rt::Expected<int64_t> agreeOnCTAs(int mine);
+  /// What holds for all ranks.
+  struct Agreed {
+    /// The smallest limit that a rank has; 0: none has one.
+    int64_t maxPrograms = 0;
+    /// Whether a rank has IRIS_CHECK_COLLECTIVES=1.
+    bool checkCalls = false;
+  };
+  rt::Expected<Agreed> agree(int maxCTAs);
 };
 
 /// The ranks of one job in this process. A thread may drive several of

@@ -226,6 +226,10 @@ bool JobCommunicator::serves(Op op) {
 
 Status JobCommunicator::run(const Call &call) { return impl_->run(call); }
 
+bool JobCommunicator::Impl::comparesCalls() const {
+  return options.checkCalls.value_or(Env::get().checkCollectives());
+}
+
 /// Debug check: the ranks compare their calls.
 Status JobCommunicator::Impl::compareCalls(const Call &call,
                                            const CheckedCall &checked) {
@@ -243,7 +247,7 @@ Status JobCommunicator::Impl::compareCalls(const Call &call,
 
 Status JobCommunicator::Impl::start(const Call &call,
                                     const CheckedCall &checked) {
-  if (Env::get().checkCollectives())
+  if (comparesCalls())
     IRISRT_RETURN_IF_ERROR(compareCalls(call, checked));
   const bool isWhole = isEngineCall(call, checked);
   if (reduces(call.op) && !isWhole &&
@@ -314,7 +318,7 @@ Status JobCommunicator::Impl::run(const Call &call) {
     return run(barrierOf(call));
   if (getCollective(call.op).hasCounts())
     return runCounted(call);
-  if (call.count == 0 && !Env::get().checkCollectives())
+  if (call.count == 0 && !comparesCalls())
     return Status::success();
   Status status = start(call, checked);
   // A part of the work may be enqueued, for which peers wait. A capture that

@@ -57,6 +57,7 @@ struct JobCommunicator::Impl {
   rt::Status run(const Call &call);
   Call barrierOf(const Call &call) const;
   rt::Status start(const Call &call, const CheckedCall &checked);
+  bool comparesCalls() const;
   rt::Status compareCalls(const Call &call, const CheckedCall &checked);
   rt::Status poll();
   /// An error of the engine, or of its time limit.

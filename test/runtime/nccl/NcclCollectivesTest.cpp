@@ -6,6 +6,7 @@
 #include "iris/rt/HostStream.h"
 
 #include <cmath>
+#include <cstdlib>
 
 using namespace iris::ccl;
 using namespace iris::rt;
@@ -161,4 +162,29 @@ TEST_P(NcclCollectivesOfThree, DifferentCalls) {
               };
               return body();
             }));
+}
+
+/// A rank that compares calls makes all of them do so.
+TEST(NcclChecks, OfOneRank) {
+  EXPECT_EQ("",
+            onRanks(RankKind::processes, 2,
+                    [](ncclUniqueId id, int rank) -> std::string {
+                      if (rank == 1)
+                        ::setenv("IRIS_CHECK_COLLECTIVES", "1", 1);
+                      ncclComm_t comm;
+                      NCCL_TRY(ncclCommInitRank(&comm, 2, id, rank));
+                      std::vector<int32_t> data(100, 1);
+                      for (int round = 0; round < 2; ++round)
+                        NCCL_TRY(ncclAllReduce(data.data(), data.data(), 100,
+                                               ncclInt32, ncclSum, comm,
+                                               nullptr));
+                      RANK_CHECK(data[99] == 4);
+                      // The same kernel: only a comparison finds it.
+                      NCCL_EXPECT(ncclInvalidUsage,
+                                  ncclAllReduce(data.data(), data.data(),
+                                                rank == 0 ? 100 : 99, ncclInt32,
+                                                ncclSum, comm, nullptr));
+                      NCCL_TRY(ncclCommDestroy(comm));
+                      return "";
+                    }));
 }

@@ -67,6 +67,9 @@ struct JobCommunicatorOptions {
   /// The source of the kernels that combine what nodes send; null:
   /// KernelCache::shared().
   std::shared_ptr<KernelCache> cache;
+  /// Whether the ranks compare every call, the same on all ranks; default:
+  /// IRIS_CHECK_COLLECTIVES.
+  std::optional<bool> checkCalls;
 };
 
 /// Collective operations of one rank with the other ranks of a job.

@@ -58,13 +58,14 @@ ncclResult_t iris::nccl::finish(const char *function, const Status &status) {
 }
 
 const char *iris::nccl::lastError() {
-  std::string &message = threadError();
-  if (message.empty()) {
-    ProcessError &error = processError();
-    std::lock_guard<std::mutex> lock(error.mutex);
-    message = error.message;
-  }
-  return message.c_str();
+  if (const std::string &message = threadError(); !message.empty())
+    return message.c_str();
+  // A copy, as another thread may fail while the caller reads it.
+  static thread_local std::string others;
+  ProcessError &error = processError();
+  std::lock_guard<std::mutex> lock(error.mutex);
+  others = error.message;
+  return others.c_str();
 }
 
 const char *iris::nccl::resultText(ncclResult_t result) {

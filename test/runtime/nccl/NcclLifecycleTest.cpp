@@ -561,6 +561,24 @@ TEST(NcclMisuse, Codes) {
       }));
 }
 
+/// A thread without an error of its own is told the last one of any.
+TEST(NcclMisuse, LastErrorOfAnotherThread) {
+  EXPECT_EQ("", failures(runProcesses(1, [](const LaunchInfo &) -> std::string {
+              std::string first, second, own;
+              std::thread([] { (void)ncclCommCount(nullptr, nullptr); }).join();
+              first = ncclGetLastError(nullptr);
+              std::thread([] { (void)ncclMemAlloc(nullptr, 8); }).join();
+              second = ncclGetLastError(nullptr);
+              (void)ncclGetUniqueId(nullptr);
+              std::thread([] { (void)ncclMemAlloc(nullptr, 8); }).join();
+              own = ncclGetLastError(nullptr);
+              RANK_CHECK(first.find("ncclCommCount") != std::string::npos);
+              RANK_CHECK(second.find("ncclMemAlloc") != std::string::npos);
+              RANK_CHECK(own.find("ncclGetUniqueId") != std::string::npos);
+              return "";
+            })));
+}
+
 class NcclFaults : public NcclRanksTest {};
 NCCL_ON_RANKS(NcclFaults, 2, 4);
 

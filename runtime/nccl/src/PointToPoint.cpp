@@ -4,28 +4,140 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
 
 using namespace iris::ccl;
 using namespace iris::nccl;
 using namespace iris::rt;
 
-Status PointToPoint::open(World &world) {
-  if (isOpen_)
-    return Status::success();
-  IRISRT_ASSIGN_OR_RETURN(receives_, world.createStream());
-  IRISRT_ASSIGN_OR_RETURN(start_, world.createEvent(/*isTimed=*/false));
-  IRISRT_ASSIGN_OR_RETURN(end_, world.createEvent(/*isTimed=*/false));
-  isOpen_ = true;
-  return Status::success();
-}
+namespace {
+/// A send or a receive of a group.
+struct Transfer {
+  Call call;
+  /// Calls of the group with the same peer in the same direction before it.
+  size_t turn = 0;
+  /// Ranks from the sender to the receiver.
+  uint32_t distance = 0;
+  /// The number of its lane.
+  size_t lane = 0;
 
-/// Ranks from the sender to the receiver.
+  bool isSend() const { return call.op == Op::send; }
+  bool isOfSamePair(const Transfer &other) const {
+    return isSend() == other.isSend() && distance == other.distance;
+  }
+};
+
+/// Peers that this rank sends to, and peers that it receives from.
+struct Peers {
+  size_t sends = 0, receives = 0;
+};
+} // namespace
+
 static uint32_t distance(const Call &call, const Communicator &collectives) {
   const uint32_t size = collectives.size();
   const auto me = static_cast<uint32_t>(collectives.index());
   const uint32_t from = call.op == Op::send ? me : call.root;
   const uint32_t to = call.op == Op::send ? call.root : me;
   return (to + size - from) % size;
+}
+
+/// The calls in the order of all ranks' transfers.
+static std::vector<Transfer> inOrder(const std::vector<Call> &calls,
+                                     const Communicator &collectives) {
+  std::vector<Transfer> transfers;
+  std::map<std::pair<Op, uint32_t>, size_t> turns;
+  for (const Call &call : calls) {
+    Transfer next;
+    next.call = call;
+    next.distance = distance(call, collectives);
+    next.turn = turns[{call.op, next.distance}]++;
+    transfers.push_back(next);
+  }
+  std::sort(transfers.begin(), transfers.end(),
+            [](const Transfer &a, const Transfer &b) {
+              return std::tuple(a.turn, a.distance, !a.isSend()) <
+                     std::tuple(b.turn, b.distance, !b.isSend());
+            });
+  return transfers;
+}
+
+static Peers countPeers(const std::vector<Transfer> &transfers) {
+  Peers peers;
+  for (const Transfer &each : transfers)
+    if (each.turn == 0)
+      ++(each.isSend() ? peers.sends : peers.receives);
+  return peers;
+}
+
+/// The number of transfers that the device runs at once, whichever these are:
+/// a processor has room for as many programs as of the largest kernel alone.
+static Expected<size_t> mostAtOnce(Communicator &collectives,
+                                   const std::vector<Transfer> &transfers) {
+  Occupancy largest = {1, UINT64_MAX};
+  for (const Transfer &each : transfers) {
+    IRISRT_ASSIGN_OR_RETURN(Occupancy mine, collectives.occupancy(each.call));
+    if (mine.programs == 0)
+      continue;
+    largest.programs = std::max(largest.programs, mine.programs);
+    largest.most = std::min(largest.most, mine.most);
+  }
+  return largest.most / largest.programs;
+}
+
+/// The lanes of each direction: one for each peer, or fewer.
+static Expected<Peers> countLanes(const World &world, Communicator &collectives,
+                                  const std::vector<Transfer> &transfers) {
+  Peers lanes = countPeers(transfers);
+  if (lanes.sends <= 1 && lanes.receives <= 1)
+    return lanes;
+  size_t most = 1;
+  // HIP has few queues for all streams of a device, and a kernel waits for
+  // those before it in its queue, whatever their streams are.
+  if (world.deviceKind() != DeviceKind::hip) {
+    IRISRT_ASSIGN_OR_RETURN(size_t atOnce, mostAtOnce(collectives, transfers));
+    if (lanes.sends + lanes.receives <= atOnce)
+      return lanes;
+    const bool isBoth = lanes.sends != 0 && lanes.receives != 0;
+    most = std::max<size_t>(isBoth ? atOnce / 2 : atOnce, 1);
+  }
+  return Peers{std::min(lanes.sends, most), std::min(lanes.receives, most)};
+}
+
+/// Assigns the lanes: those of sends first.
+static void assignLanes(std::vector<Transfer> &transfers, const Peers &lanes) {
+  Peers seen;
+  for (Transfer &each : transfers) {
+    if (each.turn == 0)
+      each.lane = each.isSend()
+                      ? seen.sends++ % lanes.sends
+                      : lanes.sends + seen.receives++ % lanes.receives;
+    else
+      each.lane = std::find_if(transfers.begin(), transfers.end(),
+                               [&](const Transfer &first) {
+                                 return each.isOfSamePair(first);
+                               })
+                      ->lane;
+  }
+}
+
+Status PointToPoint::openEvents(World &world) {
+  if (hasEvents_)
+    return Status::success();
+  IRISRT_ASSIGN_OR_RETURN(start_, world.createEvent(/*isTimed=*/false));
+  IRISRT_ASSIGN_OR_RETURN(end_, world.createEvent(/*isTimed=*/false));
+  hasEvents_ = true;
+  return Status::success();
+}
+
+Status PointToPoint::openLanes(World &world, size_t number) {
+  while (lanes_.size() < number) {
+    IRISRT_ASSIGN_OR_RETURN(Stream lane, world.createStream());
+    lanes_.push_back(lane);
+  }
+  return Status::success();
 }
 
 /// Copies what this rank sends to itself: its sends match its receives in
@@ -57,60 +169,59 @@ static Status copyToSelf(World &world, const std::vector<Call> &sends,
   return Status::success();
 }
 
-/// Runs the calls on `stream`, those of near ranks first: all ranks of a ring
-/// or of an exchange between all then have the same pair at the same time.
-static Status runAll(Communicator &collectives, std::vector<Call> calls,
-                     Stream stream) {
-  std::stable_sort(calls.begin(), calls.end(),
-                   [&](const Call &a, const Call &b) {
-                     return distance(a, collectives) < distance(b, collectives);
-                   });
-  for (Call &call : calls) {
-    call.stream = stream;
-    IRISRT_RETURN_IF_ERROR(collectives.run(call));
+/// Lane 0 is `stream`; the others fork from it and join it.
+Status PointToPoint::runWithPeers(World &world, Communicator &collectives,
+                                  const std::vector<Call> &calls,
+                                  Stream stream) {
+  std::vector<Transfer> transfers = inOrder(calls, collectives);
+  IRISRT_ASSIGN_OR_RETURN(Peers lanes,
+                          countLanes(world, collectives, transfers));
+  assignLanes(transfers, lanes);
+  std::vector<Stream> streams = {stream};
+  if (lanes.sends + lanes.receives > 1) {
+    const size_t others = lanes.sends + lanes.receives - 1;
+    IRISRT_RETURN_IF_ERROR(openEvents(world));
+    IRISRT_RETURN_IF_ERROR(openLanes(world, others));
+    streams.insert(streams.end(), lanes_.begin(),
+                   lanes_.begin() + static_cast<ptrdiff_t>(others));
+    IRISRT_RETURN_IF_ERROR(world.record(start_, stream));
+  }
+  for (size_t i = 1; i < streams.size(); ++i)
+    IRISRT_RETURN_IF_ERROR(world.waitFor(start_, streams[i]));
+  for (Transfer &each : transfers) {
+    each.call.stream = streams[each.lane];
+    IRISRT_RETURN_IF_ERROR(collectives.run(each.call));
+  }
+  for (size_t i = 1; i < streams.size(); ++i) {
+    IRISRT_RETURN_IF_ERROR(world.record(end_, streams[i]));
+    IRISRT_RETURN_IF_ERROR(world.waitFor(end_, stream));
   }
   return Status::success();
-}
-
-Status PointToPoint::runBoth(World &world, Communicator &collectives,
-                             std::vector<Call> sends,
-                             std::vector<Call> receives, Stream stream) {
-  if (sends.empty() || receives.empty()) {
-    IRISRT_RETURN_IF_ERROR(runAll(collectives, std::move(sends), stream));
-    return runAll(collectives, std::move(receives), stream);
-  }
-  IRISRT_RETURN_IF_ERROR(open(world));
-  IRISRT_RETURN_IF_ERROR(world.record(start_, stream));
-  IRISRT_RETURN_IF_ERROR(world.waitFor(start_, receives_));
-  IRISRT_RETURN_IF_ERROR(runAll(collectives, std::move(sends), stream));
-  IRISRT_RETURN_IF_ERROR(runAll(collectives, std::move(receives), receives_));
-  IRISRT_RETURN_IF_ERROR(world.record(end_, receives_));
-  return world.waitFor(end_, stream);
 }
 
 Status PointToPoint::run(World &world, Communicator &collectives,
                          const std::vector<Call> &calls,
                          const std::vector<Stream> &streams) {
-  std::vector<Call> sends, receives, sendsToSelf, receivesFromSelf;
+  std::vector<Call> withPeers, sendsToSelf, receivesFromSelf;
   for (const Call &call : calls) {
-    bool isOwn = call.root == static_cast<uint32_t>(collectives.index());
-    if (call.op == Op::send)
-      (isOwn ? sendsToSelf : sends).push_back(call);
-    else
-      (isOwn ? receivesFromSelf : receives).push_back(call);
+    if (call.root == static_cast<uint32_t>(collectives.index()))
+      (call.op == Op::send ? sendsToSelf : receivesFromSelf).push_back(call);
+    else if (call.count != 0)
+      withPeers.push_back(call);
+    else // launches nothing
+      IRISRT_RETURN_IF_ERROR(collectives.run(call));
   }
   // The first stream waits for all others, and they wait for it.
   const Stream first = streams[0];
   if (streams.size() > 1)
-    IRISRT_RETURN_IF_ERROR(open(world));
+    IRISRT_RETURN_IF_ERROR(openEvents(world));
   for (size_t i = 1; i < streams.size(); ++i) {
     IRISRT_RETURN_IF_ERROR(world.record(start_, streams[i]));
     IRISRT_RETURN_IF_ERROR(world.waitFor(start_, first));
   }
   IRISRT_RETURN_IF_ERROR(
       copyToSelf(world, sendsToSelf, receivesFromSelf, first));
-  IRISRT_RETURN_IF_ERROR(runBoth(world, collectives, std::move(sends),
-                                 std::move(receives), first));
+  IRISRT_RETURN_IF_ERROR(runWithPeers(world, collectives, withPeers, first));
   if (streams.size() > 1)
     IRISRT_RETURN_IF_ERROR(world.record(end_, first));
   for (size_t i = 1; i < streams.size(); ++i)

@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- PointToPoint.h - Sends and receives of a group -----------*- C++ -*-===//
 //
-// The sends and receives of a group run at the same time: a ring or an
-// all-to-all of them does not deadlock. One stream of the world runs this
-// rank's sends, another one its receives. Both are in the order of the distance
-// from sender to receiver (in ranks, modulo their number), which is an order of
-// all transfers of the group that is equal on all ranks: of those that have not
-// ended, one of the smallest distance is the first one on both of its streams.
+// The sends and receives of a group run at the same time: none waits for
+// another one, except those with the same peer in the same direction, whose
+// messages are in order. Each peer has a stream in each direction, its lane;
+// the caller's stream is one of the lanes. So a rank may have in one group what
+// its peers call one after another, in any order.
+//
+// Kernels that wait occupy the device. A group has at most as many lanes as the
+// device runs of its kernels at once; with more peers, some share a lane. If
+// each rank has all of its transfers in one group, as in an all-to-all, that is
+// no deadlock. The transfers of all ranks have an order: first the first one of
+// each pair, then the second ones, and so on; among these by the distance from
+// sender to receiver (in ranks, modulo their number). Every lane of every rank
+// is in that order. Of the transfers that have not ended, the first one is at
+// the head of its lane on both ranks: it runs.
+//
+// The host enqueues the transfers in that order, too, a send before the receive
+// of the same distance. So the same holds where a driver puts all streams into
+// one queue, in which a launch that waits holds up what follows
+// (CUDA_DEVICE_MAX_CONNECTIONS=1): all that is before the transfer in the queue
+// has ended or, if it is the send of its distance, is running.
 #ifndef IRIS_NCCL_POINTTOPOINT_H
 #define IRIS_NCCL_POINTTOPOINT_H
 
@@ -17,8 +31,7 @@
 
 namespace iris::nccl {
 
-/// Sends and receives that start together. Sends run on the caller's stream,
-/// receives on one of the communicator: neither waits for the other.
+/// Sends and receives that start together.
 class PointToPoint {
 public:
   /// Enqueues the calls, so that they start after the work of `streams` so far,
@@ -31,14 +44,16 @@ public:
                  const std::vector<rt::Stream> &streams);
 
 private:
-  rt::Status open(rt::World &world);
-  rt::Status runBoth(rt::World &world, ccl::Communicator &collectives,
-                     std::vector<ccl::Call> sends,
-                     std::vector<ccl::Call> receives, rt::Stream stream);
+  rt::Status openEvents(rt::World &world);
+  rt::Status openLanes(rt::World &world, size_t number);
+  rt::Status runWithPeers(rt::World &world, ccl::Communicator &collectives,
+                          const std::vector<ccl::Call> &calls,
+                          rt::Stream stream);
 
-  bool isOpen_ = false;
-  rt::Stream receives_;
+  bool hasEvents_ = false;
   rt::Event start_, end_;
+  /// Lanes beside the caller's stream, created when they are first needed.
+  std::vector<rt::Stream> lanes_;
 };
 
 } // namespace iris::nccl

@@ -83,6 +83,7 @@ struct Communicator::Impl {
 
   rt::Status run(const Call &call);
   bool onlyEnqueues(const Call &call) const;
+  rt::Expected<Occupancy> occupancy(const Call &call);
   rt::Status runAlone(const Call &call, const CheckedCall &checked);
   rt::Status compareCalls(const Call &call, const CheckedCall &checked,
                           const std::string &how);

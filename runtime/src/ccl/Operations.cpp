@@ -19,6 +19,13 @@ bool Communicator::onlyEnqueues(const Call &call) const {
   return !findCollective(call.op) || impl_->onlyEnqueues(call);
 }
 
+Expected<Occupancy> Communicator::occupancy(const Call &call) {
+  if (!findCollective(call.op) || !getCollective(call.op).isPointToPoint())
+    return Status(StatusCode::invalidArgument,
+                  "occupancy: expected a send or receive");
+  return impl_->occupancy(call);
+}
+
 /// A call whose kernel is selected by its length.
 static Status checkSelected(const char *what, const Call &call) {
   if (!findCollective(call.op) || getCollective(call.op).hasCounts() ||

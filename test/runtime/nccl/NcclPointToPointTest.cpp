@@ -108,6 +108,110 @@ TEST_P(NcclPointToPoint, Chain) {
             }));
 }
 
+/// Transfers of one group do not wait for each other, so that peers may make
+/// them in any order.
+class NcclIndependentTransfers : public NcclRanksTest {
+protected:
+  /// More than fits between two ranks at once.
+  static constexpr uint64_t count = 1 << 17;
+
+  static std::string send(const NcclRank &rank, int to, uint64_t seed) {
+    const std::vector<int64_t> data = message(rank.rank, to, count, seed);
+    NCCL_TRY(ncclSend(data.data(), count, ncclInt64, to, rank.comm, nullptr));
+    return "";
+  }
+  static std::string receive(const NcclRank &rank, int from, uint64_t seed) {
+    std::vector<int64_t> data(count);
+    NCCL_TRY(ncclRecv(data.data(), count, ncclInt64, from, rank.comm, nullptr));
+    RANK_CHECK(data == message(from, rank.rank, count, seed));
+    return "";
+  }
+};
+NCCL_ON_RANKS(NcclIndependentTransfers, 2, 3, 4);
+
+/// Each rank receives from the root what it passes on to the rank before it
+/// only afterwards: the messages arrive in the opposite order of the distances.
+TEST_P(NcclIndependentTransfers, SendsOfTheRoot) {
+  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+              if (rank.rank == 0) {
+                std::vector<std::vector<int64_t>> in;
+                NCCL_TRY(ncclGroupStart());
+                for (int to = 1; to < rank.size; ++to) {
+                  in.push_back(message(0, to, count, 1));
+                  NCCL_TRY(ncclSend(in.back().data(), count, ncclInt64, to,
+                                    rank.comm, nullptr));
+                }
+                NCCL_TRY(ncclGroupEnd());
+                return "";
+              }
+              if (rank.rank + 1 < rank.size)
+                TRY_TEXT(receive(rank, rank.rank + 1, 2));
+              TRY_TEXT(receive(rank, 0, 1));
+              if (rank.rank > 1)
+                TRY_TEXT(send(rank, rank.rank - 1, 2));
+              return "";
+            }));
+}
+
+/// The same for receives of the root.
+TEST_P(NcclIndependentTransfers, ReceivesOfTheRoot) {
+  EXPECT_EQ(
+      "", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+        if (rank.rank == 0) {
+          std::vector<std::vector<int64_t>> out(static_cast<size_t>(rank.size),
+                                                std::vector<int64_t>(count));
+          NCCL_TRY(ncclGroupStart());
+          for (int from = rank.size - 1; from > 0; --from)
+            NCCL_TRY(ncclRecv(out[static_cast<size_t>(from)].data(), count,
+                              ncclInt64, from, rank.comm, nullptr));
+          NCCL_TRY(ncclGroupEnd());
+          for (int from = 1; from < rank.size; ++from)
+            RANK_CHECK(out[static_cast<size_t>(from)] ==
+                       message(from, 0, count, 1));
+          return "";
+        }
+        if (rank.rank > 1)
+          TRY_TEXT(receive(rank, rank.rank - 1, 2));
+        TRY_TEXT(send(rank, 0, 1));
+        if (rank.rank + 1 < rank.size)
+          TRY_TEXT(send(rank, rank.rank + 1, 2));
+        return "";
+      }));
+}
+
+/// The root's transfers in both directions, two with each peer, in one group.
+/// The peers make them one after another: some send first, some receive first.
+TEST_P(NcclIndependentTransfers, BothDirections) {
+  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+              if (rank.rank == 0) {
+                std::vector<std::vector<int64_t>> in, out;
+                NCCL_TRY(ncclGroupStart());
+                for (int k = 0; k < 2 * rank.size; ++k) {
+                  const int peer = k % rank.size;
+                  const auto seed = static_cast<uint64_t>(k / rank.size);
+                  in.push_back(message(0, peer, count, seed));
+                  out.emplace_back(count);
+                  NCCL_TRY(ncclSend(in.back().data(), count, ncclInt64, peer,
+                                    rank.comm, nullptr));
+                  NCCL_TRY(ncclRecv(out.back().data(), count, ncclInt64, peer,
+                                    rank.comm, nullptr));
+                }
+                NCCL_TRY(ncclGroupEnd());
+                for (size_t k = 0; k < out.size(); ++k) {
+                  const auto numRanks = static_cast<size_t>(rank.size);
+                  RANK_CHECK(out[k] == message(static_cast<int>(k % numRanks),
+                                               0, count, k / numRanks));
+                }
+                return "";
+              }
+              for (bool isSend : {rank.rank % 2 == 0, rank.rank % 2 != 0})
+                for (uint64_t seed : {0, 1})
+                  TRY_TEXT(isSend ? send(rank, 0, seed)
+                                  : receive(rank, 0, seed));
+              return "";
+            }));
+}
+
 class NcclPointToPointOfTwo : public NcclRanksTest {};
 NCCL_ON_RANKS(NcclPointToPointOfTwo, 2);
 

@@ -171,6 +171,14 @@ struct Call {
   uint64_t rowElements = 1;
 };
 
+/// How much of the device a send or receive takes.
+struct Occupancy {
+  /// Programs of its launch; 0: nothing is launched.
+  uint64_t programs = 0;
+  /// Programs of its kernel that the device runs at once.
+  uint64_t most = 0;
+};
+
 /// Collective operations of one rank with the other ranks of a group.
 class Communicator {
 public:
@@ -236,6 +244,15 @@ public:
   /// \return true if run() would not wait for other ranks: it fails, or the
   ///   kernel was used before and the ranks do not compare their calls
   bool onlyEnqueues(const Call &call) const;
+  /// Finds how much of the device a send or receive takes, for callers that run
+  /// several at once: where the device does not run the programs of all, one
+  /// that waits may keep another one from running. Loads the kernel, as run()
+  /// does.
+  /// \param call the operation and its arguments
+  /// \return the occupancy
+  /// \retval invalidArgument it is another operation, or run() would refuse the
+  ///   arguments
+  rt::Expected<Occupancy> occupancy(const Call &call);
   /// Estimates the time of a call with the kernel that run() selects, by the
   /// cost model.
   /// \param call an operation that has buffers and no counts, without a config

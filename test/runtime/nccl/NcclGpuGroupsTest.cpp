@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Groups of sends and receives on the fake driver, called and captured into a
+// graph by the program: the streams beside the caller's fork from it and join
+// it. CTest puts the fake first in the library path; without it, the tests are
+// skipped.
+#include "nccl/NcclRanks.h"
+#include "support/Hash.h"
+#include "support/Shared.h"
+#include "support/fake_gpu/FakeGpu.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <functional>
+
+using namespace iris::rt;
+using namespace iris::rt::test;
+
+/// More than fits between two ranks at once.
+static constexpr size_t count = 100000;
+
+/// A function of FakeGpu.h; null without the fake.
+template <typename Function>
+static Function *fake(const char *name) {
+  // HIP's is the same file.
+  void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function *>(library ? ::dlsym(library, name)
+                                              : nullptr);
+}
+
+/// The `turn`th message from `from` to `to` of a group.
+static std::vector<int64_t> message(int from, int to, int turn) {
+  std::vector<int64_t> data(count);
+  for (size_t i = 0; i < count; ++i)
+    data[i] = static_cast<int64_t>(hash(static_cast<uint64_t>(from * 8 + to), i,
+                                        static_cast<uint64_t>(turn)));
+  return data;
+}
+
+namespace {
+/// A stream of the program.
+struct GpuStream {
+  explicit GpuStream(int device) {
+    fake<decltype(fakeGpuBindDevice)>("fakeGpuBindDevice")(device);
+    native = fake<decltype(fakeGpuCreateStream)>("fakeGpuCreateStream")();
+  }
+  ~GpuStream() {
+    fake<decltype(fakeGpuDestroyStream)>("fakeGpuDestroyStream")(native);
+  }
+  GpuStream(const GpuStream &) = delete;
+
+  bool synchronize() const {
+    auto *isIdle = fake<decltype(fakeGpuIsIdle)>("fakeGpuIsIdle");
+    return waitUntil([&] { return isIdle(native); });
+  }
+  cudaStream_t get() const { return static_cast<cudaStream_t>(native); }
+
+  void *native;
+};
+
+/// Two messages in each direction with every rank.
+class Exchange {
+public:
+  Exchange(const NcclRank &rank, const GpuStream &stream)
+      : rank_(rank), stream_(stream) {
+    for (int k = 0; k < 2 * rank.size; ++k) {
+      in_.push_back(message(rank.rank, k % rank.size, k / rank.size));
+      out_.emplace_back(count);
+    }
+  }
+  std::string enqueue() {
+    NCCL_TRY(ncclGroupStart());
+    for (size_t k = 0; k < in_.size(); ++k) {
+      const int peer = static_cast<int>(k) % rank_.size;
+      NCCL_TRY(ncclSend(in_[k].data(), count, ncclInt64, peer, rank_.comm,
+                        stream_.get()));
+      NCCL_TRY(ncclRecv(out_[k].data(), count, ncclInt64, peer, rank_.comm,
+                        stream_.get()));
+    }
+    NCCL_TRY(ncclGroupEnd());
+    return "";
+  }
+  std::string check() {
+    RANK_CHECK(stream_.synchronize());
+    for (size_t k = 0; k < out_.size(); ++k) {
+      const int peer = static_cast<int>(k) % rank_.size;
+      RANK_CHECK(out_[k] ==
+                 message(peer, rank_.rank, static_cast<int>(k) / rank_.size));
+      std::fill(out_[k].begin(), out_[k].end(), 0);
+    }
+    return "";
+  }
+
+private:
+  const NcclRank rank_;
+  const GpuStream &stream_;
+  std::vector<std::vector<int64_t>> in_, out_;
+};
+
+class NcclGpuGroups
+    : public ::testing::TestWithParam<std::tuple<const char *, int>> {
+protected:
+  using Body = std::function<std::string(NcclRank &, GpuStream &)>;
+
+  void SetUp() override {
+    if (!fake<void>("fakeGpuControl"))
+      GTEST_SKIP() << "the fake driver is not first in the library path";
+  }
+  bool isHip() const { return std::get<0>(GetParam()) == std::string("hip"); }
+
+  /// Runs the body in processes, on two devices.
+  std::string run(const Body &body) const {
+    SharedValue<ncclUniqueId> shared;
+    const auto [device, size] = GetParam();
+    return failures(runProcesses(
+        static_cast<uint32_t>(size),
+        [&, device = device](const LaunchInfo &launch) -> std::string {
+          ::setenv("IRIS_NCCL_DEVICE", device, 1);
+          ::setenv("IRIS_COMPILE", IRIS_TEST_COMPILER, 1);
+          ::setenv("IRIS_CACHE_DIR", IRIS_TEST_CACHE, 1);
+          ::setenv("IRIS_WAIT_LIMIT", "60", 1);
+          ::setenv("IRIS_COLLECTIVE_LIMIT", "60", 1);
+          NcclRank rank;
+          rank.rank = static_cast<int>(launch.rank);
+          rank.size = static_cast<int>(launch.numRanks);
+          GpuStream stream(rank.rank % 2);
+          ncclUniqueId id;
+          if (rank.rank == 0) {
+            NCCL_TRY(ncclGetUniqueId(&id));
+            shared.set(id);
+          }
+          NCCL_TRY(
+              ncclCommInitRank(&rank.comm, rank.size, shared.get(), rank.rank));
+          TRY_TEXT(body(rank, stream));
+          RANK_CHECK(fake<FakeGpuControl *()>("fakeGpuControl")()->misuses ==
+                     0);
+          NCCL_TRY(ncclCommDestroy(rank.comm));
+          return "";
+        }));
+  }
+};
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(, NcclGpuGroups,
+                         ::testing::Combine(::testing::Values("cuda", "hip"),
+                                            ::testing::Values(2, 3, 4)),
+                         [](const auto &info) {
+                           return std::get<0>(info.param) +
+                                  std::to_string(std::get<1>(info.param));
+                         });
+
+TEST_P(NcclGpuGroups, AreCalledAndCaptured) {
+  EXPECT_EQ("", run([](NcclRank &rank, GpuStream &stream) -> std::string {
+              Exchange exchange(rank, stream);
+              TRY_TEXT(exchange.enqueue());
+              TRY_TEXT(exchange.check());
+              fake<decltype(fakeGpuBeginCapture)>("fakeGpuBeginCapture")(
+                  stream.native);
+              TRY_TEXT(exchange.enqueue());
+              RANK_CHECK(fake<decltype(fakeGpuReplayCapture)>(
+                  "fakeGpuReplayCapture")(stream.native, 2));
+              TRY_TEXT(exchange.check());
+              return "";
+            }));
+}
+
+/// Rank 0 has one group, the others call one function after another. HIP has
+/// too few queues for that.
+TEST_P(NcclGpuGroups, DoNotWaitForEachOther) {
+  if (isHip())
+    GTEST_SKIP() << "transfers share streams on AMD's GPUs";
+  EXPECT_EQ("", run([](NcclRank &rank, GpuStream &stream) -> std::string {
+              Exchange exchange(rank, stream);
+              TRY_TEXT(exchange.enqueue()); // loads the kernels
+              TRY_TEXT(exchange.check());
+              if (rank.rank == 0) {
+                TRY_TEXT(exchange.enqueue());
+                return exchange.check();
+              }
+              for (bool isSend : {rank.rank % 2 == 0, rank.rank % 2 != 0})
+                for (int turn : {0, 1}) {
+                  std::vector<int64_t> data = message(rank.rank, 0, turn);
+                  if (isSend)
+                    NCCL_TRY(ncclSend(data.data(), count, ncclInt64, 0,
+                                      rank.comm, stream.get()));
+                  else
+                    NCCL_TRY(ncclRecv(data.data(), count, ncclInt64, 0,
+                                      rank.comm, stream.get()));
+                  RANK_CHECK(stream.synchronize());
+                  RANK_CHECK(isSend || data == message(0, rank.rank, turn));
+                }
+              return "";
+            }));
+}

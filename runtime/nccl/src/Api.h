@@ -15,6 +15,7 @@ namespace iris::nccl::api {
 #define IRIS_NCCL_FUNCTION(name, parameters, arguments)                        \
   ncclResult_t name parameters;
 #include "iris-nccl/functions.inc"
+#include "iris-nccl/rccl_functions.inc"
 #undef IRIS_NCCL_FUNCTION
 
 #define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \

@@ -133,6 +133,13 @@ ncclResult_t api::ncclAlltoAll(const void *in, void *out, size_t count,
               {Op::allToAll, in, out, count, type, ncclSum, 0, stream});
 }
 
+ncclResult_t api::ncclAllToAll(const void *in, void *out, size_t count,
+                               ncclDataType_t type, ncclComm_t comm,
+                               cudaStream_t stream) {
+  return call("ncclAllToAll", comm,
+              {Op::allToAll, in, out, count, type, ncclSum, 0, stream});
+}
+
 ncclResult_t api::ncclGather(const void *in, void *out, size_t count,
                              ncclDataType_t type, int root, ncclComm_t comm,
                              cudaStream_t stream) {
@@ -161,4 +168,48 @@ ncclResult_t api::ncclRecv(void *out, size_t count, ncclDataType_t type,
                            int peer, ncclComm_t comm, cudaStream_t stream) {
   return call("ncclRecv", comm,
               {Op::recv, nullptr, out, count, type, ncclSum, peer, stream});
+}
+
+/// The address of an element of a buffer.
+static void *elementAt(const void *buffer, size_t offset, DType dtype) {
+  return reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(buffer) +
+                                  offset * dtypeBytes(dtype));
+}
+
+/// A group of a send to and a receive from every rank.
+ncclResult_t api::ncclAllToAllv(const void *in, const size_t *sendCounts,
+                                const size_t *sendOffsets, void *out,
+                                const size_t *recvCounts,
+                                const size_t *recvOffsets, ncclDataType_t type,
+                                ncclComm_t comm, cudaStream_t stream) {
+  const char *function = "ncclAllToAllv";
+  Expected<std::shared_ptr<ncclComm>> found = ncclComm::find(comm);
+  if (!found.ok())
+    return reject(function, found.status());
+  Expected<DType> dtype = typeOf(type);
+  if (!dtype.ok())
+    return reject(function, dtype.status());
+  for (auto [array, name] : {std::pair(sendCounts, "sendcounts"),
+                             {sendOffsets, "sdispls"},
+                             {recvCounts, "recvcounts"},
+                             {recvOffsets, "rdispls"}}) {
+    Status given = checkPointer(array, name);
+    if (!given.ok())
+      return reject(function, given);
+  }
+  startGroup();
+  ncclResult_t result = ncclSuccess;
+  auto add = [&](const Arguments &arguments) {
+    if (result == ncclSuccess)
+      result = call(function, comm, arguments);
+  };
+  const int size = static_cast<int>((*found)->options.numRanks);
+  for (int rank = 0; rank < size; ++rank) {
+    add({Op::send, elementAt(in, sendOffsets[rank], *dtype), nullptr,
+         sendCounts[rank], type, ncclSum, rank, stream});
+    add({Op::recv, nullptr, elementAt(out, recvOffsets[rank], *dtype),
+         recvCounts[rank], type, ncclSum, rank, stream});
+  }
+  const ncclResult_t ended = endGroup(function);
+  return result == ncclSuccess ? ended : result;
 }

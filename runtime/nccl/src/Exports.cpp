@@ -67,6 +67,7 @@ extern "C" {
   }                                                                            \
   ncclResult_t p##name parameters { return ::name arguments; }
 #include "iris-nccl/functions.inc"
+#include "iris-nccl/rccl_functions.inc"
 #undef IRIS_NCCL_FUNCTION
 
 #define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \

@@ -41,6 +41,7 @@ Expected<NcclLibrary> NcclLibrary::open(const char *what,
 #define IRIS_NCCL_FUNCTION(name, parameters, arguments)                        \
   {#name, reinterpret_cast<void **>(&library.name)},
 #include "iris-nccl/functions.inc"
+#include "iris-nccl/rccl_functions.inc"
 #undef IRIS_NCCL_FUNCTION
 #define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \
   {#name, reinterpret_cast<void **>(&library.name)},

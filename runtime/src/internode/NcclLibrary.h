@@ -16,6 +16,7 @@ struct NcclLibrary {
 #define IRIS_NCCL_FUNCTION(name, parameters, arguments)                        \
   ncclResult_t(*name) parameters = nullptr;
 #include "iris-nccl/functions.inc"
+#include "iris-nccl/rccl_functions.inc"
 #undef IRIS_NCCL_FUNCTION
 #define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \
   result(*name) parameters = nullptr;

@@ -60,6 +60,7 @@ extern "C" {
 #define IRIS_NCCL_FUNCTION(name, parameters, arguments)                        \
   ncclResult_t name parameters { return listOf arguments(#name); }
 #include "functions.inc"
+#include "rccl_functions.inc"
 #undef IRIS_NCCL_FUNCTION
 #define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \
   result name parameters {                                                     \

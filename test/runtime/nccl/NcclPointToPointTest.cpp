@@ -7,6 +7,9 @@
 
 #include "iris/rt/HostStream.h"
 
+#include <algorithm>
+#include <dlfcn.h>
+
 using namespace iris::rt;
 using namespace iris::rt::test;
 
@@ -212,6 +215,73 @@ TEST_P(NcclIndependentTransfers, BothDirections) {
             }));
 }
 
+/// RCCL's function, with gaps between the chunks.
+TEST_P(NcclPointToPoint, AllToAllV) {
+  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+              const auto numRanks = static_cast<size_t>(rank.size);
+              for (uint64_t seed = 1; seed <= 4; ++seed) {
+                std::vector<size_t> sendCounts, sends, recvCounts, recvs;
+                size_t inSize = 0, outSize = 0;
+                for (int peer = 0; peer < rank.size; ++peer) {
+                  sends.push_back(inSize += seed);
+                  sendCounts.push_back(raggedCount(rank.rank, peer, seed));
+                  inSize += sendCounts.back();
+                  recvs.push_back(outSize += 2);
+                  recvCounts.push_back(raggedCount(peer, rank.rank, seed));
+                  outSize += recvCounts.back();
+                }
+                std::vector<int64_t> in(inSize), out(outSize, -1),
+                    expected(outSize, -1);
+                for (size_t i = 0; i < numRanks; ++i) {
+                  const int peer = static_cast<int>(i);
+                  const std::vector<int64_t> sent =
+                      message(rank.rank, peer, sendCounts[i], seed);
+                  std::copy(sent.begin(), sent.end(), in.data() + sends[i]);
+                  const std::vector<int64_t> received =
+                      message(peer, rank.rank, recvCounts[i], seed);
+                  std::copy(received.begin(), received.end(),
+                            expected.data() + recvs[i]);
+                }
+                NCCL_TRY((seed % 2 ? ncclAllToAllv : pncclAllToAllv)(
+                    in.data(), sendCounts.data(), sends.data(), out.data(),
+                    recvCounts.data(), recvs.data(), ncclInt64, rank.comm,
+                    nullptr));
+                RANK_CHECK(out == expected);
+              }
+              return "";
+            }));
+}
+
+/// RCCL's name of NCCL's function, alone and in a group.
+TEST_P(NcclPointToPoint, AllToAll) {
+  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+              std::vector<int32_t> in, out(static_cast<size_t>(rank.size)),
+                  again = out, expected;
+              for (int peer = 0; peer < rank.size; ++peer) {
+                in.push_back(rank.rank * 8 + peer);
+                expected.push_back(peer * 8 + rank.rank);
+              }
+              NCCL_TRY(ncclAllToAll(in.data(), out.data(), 1, ncclInt32,
+                                    rank.comm, nullptr));
+              NCCL_TRY(ncclGroupStart());
+              NCCL_TRY(pncclAllToAll(in.data(), again.data(), 1, ncclInt32,
+                                     rank.comm, nullptr));
+              NCCL_TRY(ncclGroupEnd());
+              RANK_CHECK(out == expected && again == expected);
+              return "";
+            }));
+}
+
+/// Programs that link RCCL find its functions.
+TEST(NcclRccl, HasFunctionsThatNcclHasNot) {
+  void *library = ::dlopen(IRIS_TEST_RCCL, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_TRUE(library) << ::dlerror();
+  for (const char *name :
+       {"ncclAllToAll", "pncclAllToAll", "ncclAllToAllv", "pncclAllToAllv"})
+    EXPECT_TRUE(::dlsym(library, name)) << name;
+  ::dlclose(library);
+}
+
 class NcclPointToPointOfTwo : public NcclRanksTest {};
 NCCL_ON_RANKS(NcclPointToPointOfTwo, 2);
 
@@ -252,4 +322,24 @@ TEST_P(NcclPointToPointOfTwo, Misuse) {
               RANK_CHECK(sum == 1 && other == 1); // the transfer is last
               return "";
             }));
+}
+
+TEST_P(NcclPointToPointOfTwo, MisuseOfAllToAllV) {
+  EXPECT_EQ(
+      "", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+        int64_t data[8] = {};
+        const size_t counts[2] = {2, 2}, offsets[2] = {0, 2};
+        NCCL_EXPECT(ncclInvalidArgument,
+                    ncclAllToAllv(data, counts, offsets, data + 4, counts,
+                                  nullptr, ncclInt64, rank.comm, nullptr));
+        NCCL_EXPECT(ncclInvalidArgument,
+                    ncclAllToAllv(data, counts, offsets, data + 4, counts,
+                                  offsets, ncclNumTypes, rank.comm, nullptr));
+        NCCL_EXPECT(ncclInvalidArgument,
+                    ncclAllToAllv(data, counts, offsets, data + 4, counts,
+                                  offsets, ncclInt64, nullptr, nullptr));
+        NCCL_TRY(ncclAllToAllv(data, counts, offsets, data + 4, counts, offsets,
+                               ncclInt64, rank.comm, nullptr));
+        return "";
+      }));
 }

@@ -191,6 +191,7 @@ void pncclResetDebugInit(void);
   ncclResult_t name parameters;                                                \
   ncclResult_t p##name parameters;
 #include "functions.inc"
+#include "rccl_functions.inc"
 #undef IRIS_NCCL_FUNCTION
 
 #ifdef __cplusplus

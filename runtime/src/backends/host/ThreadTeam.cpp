@@ -12,8 +12,8 @@ using namespace iris::rt;
 /// The number of idle threads to keep between launches.
 static constexpr size_t maxIdle = 64;
 static constexpr size_t arenaAlignment = 64;
-/// How long no item may end before another thread starts: long for a program,
-/// short for somebody who waits.
+/// How long no item may end before another thread starts: much longer than a
+/// thread takes to start.
 static constexpr std::chrono::milliseconds patience(20);
 
 /// A thread that waits for work.

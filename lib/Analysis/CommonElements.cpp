@@ -70,12 +70,15 @@ bool CommonElements::enterBytes(Place &place, Value &buffer,
                                 memref::ViewOp view, bool isBefore,
                                 IndexConstraints &constraints) {
   MemRefType type = view.getType();
-  int64_t bits = type.getElementTypeBitWidth();
+  int64_t bits =
+      type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
   if (bits % 8 != 0 || place.unit != 1)
     return false;
   place.unit = bits / 8;
   LinearSum shift = constraints.get(view.getByteShift(), isBefore);
-  LinearSum element = place.element.back(), first;
+  LinearSum element, first;
+  if (!place.element.empty()) // not of a buffer of a single element
+    element = place.element.back();
   if (place.element.size() == 1 && !place.first.empty())
     first = place.first.back();
   else

@@ -106,7 +106,8 @@ private:
   Value checkedBytes(RewriterBase &rewriter, RuntimeCalls &calls, AllocOp op,
                      MemRefType type, ArrayRef<Value> sizes) const {
     Location loc = op.getLoc();
-    unsigned width = type.getElementTypeBitWidth();
+    unsigned width =
+        type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
     Value bytes = calls.constant(64, (width + 7) / 8);
     Value zero = calls.constant(64, 0);
     Value invalid;

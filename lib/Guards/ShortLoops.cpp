@@ -12,8 +12,11 @@ using namespace mlir;
 static std::optional<APInt> getTripCount(scf::ForOp loop) {
   APInt lower, upper, step;
   if (!matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) ||
-      !matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)))
+      !matchPattern(loop.getUpperBound(), m_ConstantInt(&upper))) {
+    if (loop.getUnsignedCmp())
+      return std::nullopt; // MLIR takes the constant for a signed one
     return loop.getStaticTripCount(); // of `lower + constant` without overflow
+  }
   auto widen = [&](const APInt &value) {
     unsigned width = value.getBitWidth() + 1;
     return loop.getUnsignedCmp() ? value.zext(width) : value.sext(width);

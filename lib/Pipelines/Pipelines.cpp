@@ -134,7 +134,11 @@ void mlir::iris::buildIrisTranslatePipeline(
   kernels.addPass(createIrisPlaceAllocasPass());
   kernels.addPass(createIrisLegalizeFloat8Pass());
   kernels.addPass(createIrisExpandSlicesPass());
-  // In front of the first propagation of constants.
+  // In front of the first canonicalization and the first analysis of ranges.
+  if (getGuards(options).contains(Guard::OverflowFlags))
+    kernels.addPass(createIrisDropOverflowFlagsPass());
+  if (getGuards(options).contains(Guard::LoopBounds))
+    kernels.addPass(createIrisCountLoopsPass());
   if (getGuards(options).contains(Guard::VectorPositions))
     kernels.addPass(createIrisExpandPositionsPass());
   // In front of the first canonicalization.
@@ -154,6 +158,9 @@ void mlir::iris::buildIrisTranslatePipeline(
   // by what they divide by, also where it only finds out that that is 0.
   kernels.addPass(createIrisVerifyAffinePass());
   kernels.addPass(createLowerAffinePass());
+  // Once more, for what were affine loops.
+  if (getGuards(options).contains(Guard::LoopBounds))
+    kernels.addPass(createIrisCountLoopsPass());
   if (getGuards(options).contains(Guard::CeilDivisions))
     kernels.addPass(createIrisExpandCeilDivsPass());
   // Ranks are small: a peer's number, (rank + k) mod ranks, costs a 32-bit
@@ -218,6 +225,8 @@ void mlir::iris::buildIrisSyncPipeline(OpPassManager &pm,
   kernels.addPass(createIrisElideFencesPass());
   // A wait that runs out of time leaves the kernel from wherever it is, so
   // control flow must be unstructured first.
+  if (getGuards(options).contains(Guard::WideCases))
+    kernels.addPass(createIrisNarrowCasesPass());
   kernels.addPass(createSCFToControlFlowPass());
   IrisLowerSyncPassOptions sync;
   sync.target = options.target.getValue();

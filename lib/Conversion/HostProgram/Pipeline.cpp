@@ -21,6 +21,10 @@ void mlir::iris::buildHostProgramPipeline(OpPassManager &pm, GuardSet guards) {
   // runtime's errors. No canonicalization before dimensions are resolved.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   OpPassManager &inlined = pm.nest<func::FuncOp>();
+  if (guards.contains(Guard::OverflowFlags))
+    inlined.addPass(createIrisDropOverflowFlagsPass());
+  if (guards.contains(Guard::LoopBounds))
+    inlined.addPass(createIrisCountLoopsPass());
   inlined.addPass(createIrisResolveDimsPass());
   inlined.addPass(iris::createCanonicalizerPass(guards));
   pm.addPass(createIrisVerifyHostProgramPass());
@@ -33,6 +37,8 @@ void mlir::iris::buildHostProgramPipeline(OpPassManager &pm, GuardSet guards) {
   if (guards.contains(Guard::IntegersToBf16))
     main.addPass(createIrisExpandConversionsPass());
   main.addPass(createIrisLegalizeHostFloatsPass());
+  if (guards.contains(Guard::WideCases))
+    main.addPass(createIrisNarrowCasesPass());
   // A failed call returns from @main at any point.
   main.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertIrisHostProgramPass());

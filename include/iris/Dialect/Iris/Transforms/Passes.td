@@ -331,6 +331,96 @@ def IrisResolveDimsPass : Pass<"iris-resolve-dims"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def IrisDropOverflowFlagsPass : Pass<"iris-drop-overflow-flags"> {
+  let summary = "Sums, multiplications and truncations lose their overflow flags";
+  let description = [{
+    A guard (docs/internals/guards.md): canonicalization keeps `nsw` and `nuw`
+    where it merges two ops into one whose constant wraps around.
+
+    Before:
+
+    ```mlir
+    %s = arith.addi %x, %c overflow<nsw> : i32
+    ```
+
+    After:
+
+    ```mlir
+    %s = arith.addi %x, %c : i32
+    ```
+  }];
+}
+
+def IrisCountLoopsPass : Pass<"iris-count-loops"> {
+  let summary = "Unsigned loops, and loops up to the limit of their type, count";
+  let description = [{
+    A guard (docs/internals/guards.md): MLIR takes the bounds of
+    `scf.for unsigned` for signed ones, and the last increment of a loop that
+    ends next to the limit of its type wraps around. Such loops count in i64, or
+    their iterations where they have 64 bits. Of the latter kind only loops
+    with constant bounds are changed.
+
+    Before:
+
+    ```mlir
+    scf.for unsigned %i = %lower to %upper step %step : i32 {
+      "use"(%i) : (i32) -> ()
+    }
+    ```
+
+    After:
+
+    ```mlir
+    %first = arith.extui %lower : i32 to i64
+    %end = arith.extui %upper : i32 to i64
+    %by = arith.extui %step : i32 to i64
+    scf.for %k = %first to %end step %by : i64 {
+      %i = arith.trunci %k : i64 to i32
+      "use"(%i) : (i32) -> ()
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def IrisNarrowCasesPass : Pass<"iris-narrow-cases"> {
+  let summary = "Indices and cases of scf.index_switch fit in 32 bits";
+  let description = [{
+    A guard (docs/internals/guards.md): MLIR's lowering compares the lower 32
+    bits of the index with those of each case. An index beyond them becomes a
+    number that no case has, and so does a case.
+
+    Before:
+
+    ```mlir
+    scf.index_switch %i
+    case 5 {
+      scf.yield
+    }
+    default {
+    }
+    ```
+
+    After:
+
+    ```mlir
+    %least = arith.constant -2147483648 : index
+    %above = arith.subi %i, %least : index
+    %most = arith.constant 4294967295 : index
+    %is_narrow = arith.cmpi ule, %above, %most : index
+    %other = arith.constant 0 : index
+    %number = arith.select %is_narrow, %i, %other : index
+    scf.index_switch %number
+    case 5 {
+      scf.yield
+    }
+    default {
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def IrisExpandCeilDivsPass : Pass<"iris-expand-ceil-divs"> {
   let summary = "Signed divisions that round up become ones that truncate";
   let description = [{

@@ -39,7 +39,7 @@ extern "C" {
 
 #define IRISRT_ABI_MAGIC 0x53495249u /* "IRIS" in memory, little endian */
 #define IRISRT_ABI_VERSION_MAJOR 1
-#define IRISRT_ABI_VERSION_MINOR 4
+#define IRISRT_ABI_VERSION_MINOR 5
 
 /* The status that every function of the ABI returns. */
 typedef enum IrisRtStatusCode {
@@ -416,6 +416,7 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  *                 "element": "i32"}],
  *      "overlaps": {"disjoint": [[1, 2]], "same_or_disjoint": [[1, 3]]},
  *      "barriers": [{"arg": 2, "offset": 0, "group": false}],
+ *      "dependent_launch": false,
  *      "debug": false,
  *      "config": {}
  *   }]}
@@ -424,8 +425,10 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  * memrefs that hold the state of an iris.barrier, from element "offset" on: 32
  * elements for each program of the launch and each rank of the world, or of the
  * group. Launches check both. "debug" says whether the kernel checks its
- * accesses (all three since 1.3). "divisibility" and every key after it may be
- * missing. "config" is informative, except for kernels whose config has
+ * accesses (all three since 1.3). "dependent_launch" (since 1.5) says that the
+ * kernel waits for the kernel in front of it in its stream itself, so that it
+ * may be launched before that has ended. "divisibility" and every key after it
+ *may be missing. "config" is informative, except for kernels whose config has
  * "collective": "group" is the size of the groups that may launch them (0:
  * any), and "programs" (may be missing) the maximum number of programs in a
  * launch, which has one dimension.

@@ -89,12 +89,13 @@ static constexpr NVIDIAChipInfo getAda() {
 static constexpr NVIDIAChipInfo getHopper() {
   NVIDIAChipInfo chip;
   chip.hasBF16AtomicAdd = chip.hasWgmma = chip.hasFloat8Mma = true;
+  chip.hasDependentLaunch = true;
   return chip;
 }
 
 static constexpr NVIDIAChipInfo getBlackwell() {
   NVIDIAChipInfo chip;
-  chip.hasBF16AtomicAdd = chip.hasFloat8Mma = true;
+  chip.hasBF16AtomicAdd = chip.hasFloat8Mma = chip.hasDependentLaunch = true;
   return chip;
 }
 

@@ -165,6 +165,9 @@ class Warp(Arithmetic):
     def op_ret(self, i, mask):
         self.alive = self.alive & ~mask
 
+    def op_griddepcontrol(self, i, mask):
+        """Launches run one after the other."""
+
     def op_bar(self, i, mask):
         self.waiting = self.waiting | mask
 

@@ -55,6 +55,8 @@ struct NVIDIAChipInfo {
   bool hasWgmma = false;
   /// True if `mma.sync` multiplies f8E4M3FN and f8E5M2.
   bool hasFloat8Mma = false;
+  /// True if there is programmatic dependent launch (`griddepcontrol`).
+  bool hasDependentLaunch = false;
 };
 
 /// One GPU. Rows live as long as the process.

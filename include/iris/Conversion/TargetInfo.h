@@ -99,6 +99,20 @@ public:
   virtual Value emitUniform(ImplicitLocOpBuilder &b, Value value) const;
 
   //===--------------------------------------------------------------------===//
+  // Order of launches
+  //===--------------------------------------------------------------------===//
+
+  /// True if a kernel may be launched before the one in front of it in the
+  /// stream has ended (programmatic dependent launch).
+  virtual bool hasDependentLaunch() const { return false; }
+  /// The start of such a kernel: waits until the kernel in front of it has
+  /// ended and its memory is visible; then, with `startsNext`, lets the next
+  /// one be launched as soon as all programs of this one have started. Else
+  /// that happens when they have ended.
+  virtual void emitDependentStart(ImplicitLocOpBuilder &b,
+                                  bool startsNext) const {}
+
+  //===--------------------------------------------------------------------===//
   // Order within the program
   //===--------------------------------------------------------------------===//
 

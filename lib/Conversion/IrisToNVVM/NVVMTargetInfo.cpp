@@ -41,6 +41,17 @@ public:
     llvm_unreachable("unknown scope");
   }
 
+  bool hasDependentLaunch() const override {
+    return chip.nvidia.hasDependentLaunch;
+  }
+  // Inline PTX: accesses may move across LLVM's intrinsics.
+  void emitDependentStart(ImplicitLocOpBuilder &b,
+                          bool startsNext) const override {
+    emitPTX(b, Type(), {}, "griddepcontrol.wait;", "~{memory}");
+    if (startsNext)
+      emitPTX(b, Type(), {}, "griddepcontrol.launch_dependents;", "~{memory}");
+  }
+
   // bar.sync orders all accesses of the participating threads.
   void emitWorkgroupBarrier(ImplicitLocOpBuilder &b) const override {
     gpu::BarrierOp::create(b);

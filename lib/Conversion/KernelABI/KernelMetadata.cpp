@@ -338,6 +338,8 @@ DictionaryAttr mlir::iris::describeKernel(FunctionOpInterface kernel,
     meta.set("sites", builder.getArrayAttr({}));
   if (auto barriers = kernel->getAttrOfType<ArrayAttr>("iris.barriers"))
     meta.set("barriers", barriers);
+  if (kernel->hasAttr(kDependentLaunchAttr))
+    meta.set("dependent_launch", builder.getBoolAttr(true));
   if (kernel->hasAttr(kDebugAttr))
     meta.set("debug", builder.getBoolAttr(true));
   return meta.getDictionary(kernel.getContext());

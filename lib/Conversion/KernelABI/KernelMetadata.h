@@ -15,6 +15,10 @@
 
 namespace mlir::iris {
 
+/// Of a kernel that waits for the one in front of it itself (unit).
+inline constexpr llvm::StringLiteral kDependentLaunchAttr =
+    "iris.dependent_launch";
+
 /// One item of the argument block: a context field, a pointer, a size, a
 /// stride or a scalar.
 struct BlockItem {

@@ -15,6 +15,7 @@
 #include "iris-c/RuntimeABI.h"
 #include "iris/Analysis/WorkgroupMemory.h"
 #include "iris/Chips/ChipInfo.h"
+#include "iris/Conversion/LowerSync.h"
 #include "iris/Conversion/TargetInfo.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
 #include "iris/Dialect/Tile/IR/Tile.h"
@@ -440,6 +441,9 @@ struct LowerKernelABIPass
       int64_t threads = host ? 1 : warps * info->getWaveSize();
       LDBG() << function.getName() << ": " << layout->bytes
              << " bytes of arguments, " << threads << " threads";
+      if (info->hasDependentLaunch())
+        function->setAttr(kDependentLaunchAttr,
+                          UnitAttr::get(function.getContext()));
       function->setAttr(kMetaAttr,
                         describeKernel(function, *layout, threads,
                                        getSymbol(function.getName(), host)));
@@ -453,10 +457,23 @@ struct LowerKernelABIPass
       KernelLowering lowering(function, layout, addressSpace);
       if (failed(host ? lowering.lowerForHost() : lowering.lowerForGPU()))
         return signalPassFailure();
+      if (info->hasDependentLaunch())
+        emitDependentStart(function, *info);
     }
   }
 
 private:
+  /// Programs of the next kernel take registers and threads while they wait. A
+  /// kernel that waits for other ranks lets none start early: it might never
+  /// end, if theirs lack the room that the next kernel has taken here.
+  static void emitDependentStart(FunctionOpInterface kernel,
+                                 const TargetInfo &target) {
+    ImplicitLocOpBuilder b(kernel.getLoc(), kernel.getContext());
+    b.setInsertionPointToStart(&kernel.getFunctionBody().front());
+    target.emitDependentStart(b,
+                              /*startsNext=*/!kernel->hasAttr(kCoresidentAttr));
+  }
+
   static bool isKernel(FunctionOpInterface function) {
     if (auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation()))
       return kernel.isKernel();

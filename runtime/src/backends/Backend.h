@@ -103,6 +103,8 @@ struct LaunchConfig {
   uint64_t arenaBytes = 0;
   /// All programs must run concurrently.
   bool coresident = false;
+  /// The kernel waits for the one in front of it in the stream itself.
+  bool dependent = false;
   /// Pointers to the kernel's parameters, if the driver must place them (GPU);
   /// null: the argument block has the layout that the kernel expects.
   void **parameters = nullptr;

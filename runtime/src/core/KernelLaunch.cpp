@@ -16,6 +16,7 @@ static LaunchConfig configOf(const KernelInfo &info) {
   config.dynamicSharedBytes = info.dynamicSharedBytes;
   config.arenaBytes = info.arenaBytes;
   config.coresident = info.coresident;
+  config.dependent = info.dependentLaunch;
   return config;
 }
 

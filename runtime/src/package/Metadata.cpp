@@ -297,7 +297,7 @@ KernelInfo readKernel(const JsonValue &value) {
   value.expectKeys({"name", "module", "symbol", "workgroup", "shared_bytes",
                     "dynamic_shared_bytes", "arena_bytes", "coresident",
                     "args_bytes", "args", "hidden", "sites", "overlaps",
-                    "barriers", "debug", "config"});
+                    "barriers", "dependent_launch", "debug", "config"});
   KernelInfo kernel;
   kernel.name = readName(value.member("name"));
   kernel.module = readName(value.member("module"));
@@ -337,6 +337,8 @@ KernelInfo readKernel(const JsonValue &value) {
     for (size_t i = 0, count = barriers.arraySize(maxArgs); i < count; ++i)
       kernel.barriers.push_back(readBarrier(barriers.element(i), kernel));
   }
+  if (value.has("dependent_launch"))
+    kernel.dependentLaunch = value.member("dependent_launch").boolean();
   if (value.has("debug"))
     kernel.debug = value.member("debug").boolean();
   if (value.has("config")) {

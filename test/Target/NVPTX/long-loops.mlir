@@ -2,9 +2,11 @@
 // ptxas unrolls loops by distances that overflow: those loops are kept as they
 // are (docs/internals/guards.md). Execution/trip-counts.mlir executes them.
 //
+// Without the guard loop-bounds, unsigned loops of i32 stay what they are.
 // DEFINE: %{asm} = iris-compile %s --target=sm_90a --emit=asm
-// RUN: %{asm} | FileCheck %s
-// RUN: %{asm} --disable-guards=long-loops | FileCheck %s --check-prefix=DEFECT
+// RUN: %{asm} --disable-guards=loop-bounds | FileCheck %s
+// RUN: %{asm} --disable-guards=loop-bounds,long-loops \
+// RUN:   | FileCheck %s --check-prefix=DEFECT
 
 !v = memref<1xi64>
 

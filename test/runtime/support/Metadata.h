@@ -32,6 +32,7 @@ inline std::string richMetadata() {
                "element": "i32"},
               {"op": "iris.expect_eq", "loc": "a.mlir:20:3",
                "what": "gathered"}],
+    "dependent_launch": true,
     "config": {"num_warps": 4}
   }]})";
 }

@@ -294,9 +294,10 @@ protected:
   }
 
   /// Stores value + p in word p.
-  Status launch(StreamHandle stream, uint32_t value) {
+  Status launch(StreamHandle stream, uint32_t value, bool dependent = false) {
     LaunchConfig config;
     config.grid[0] = 4;
+    config.dependent = dependent;
     struct {
       uint32_t *to;
       uint32_t value, reserved;
@@ -334,6 +335,23 @@ TEST_P(AdoptedStream, RunsWorkAndStaysTheCallers) {
   EXPECT_EQ(control().streams, streams) << "the caller's stream is destroyed";
   EXPECT_FALSE(backend->query(*stream).ok());
   EXPECT_OK(backend->adoptStream(native)); // and left to the destructor
+}
+
+/// CUDA's programmatic dependent launch; graphs of the caller have none.
+TEST_P(AdoptedStream, BeginsKernelsInOrderWhileItIsCaptured) {
+  auto stream = backend->adoptStream(native);
+  ASSERT_OK(stream);
+  EXPECT_OK(launch(*stream, 3, /*dependent=*/true));
+  EXPECT_OK(synchronize(*stream));
+  expectWords(3);
+  const int before = cuda() ? 1 : 0;
+  EXPECT_EQ(control().dependentLaunches, before);
+  beginCapture();
+  EXPECT_OK(launch(*stream, 7, /*dependent=*/true));
+  EXPECT_TRUE(replayCapture(1));
+  EXPECT_OK(synchronize(*stream));
+  expectWords(7);
+  EXPECT_EQ(control().dependentLaunches, before);
 }
 
 TEST_P(AdoptedStream, MayBeTheDefaultStream) {

@@ -82,6 +82,13 @@ SAME(offsetof(AllocationProperties, location),
 SAME(offsetof(AllocationProperties, compressionType),
      offsetof(CUmemAllocationProp, allocFlags));
 SAME(sizeof(AccessDescription), sizeof(CUmemAccessDesc));
+SAME(launchAttributeDependent,
+     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+SAME(sizeof(LaunchAttribute), sizeof(CUlaunchAttribute));
+SAME(offsetof(LaunchAttribute, value), offsetof(CUlaunchAttribute, value));
+SAME(sizeof(LaunchSpec), sizeof(CUlaunchConfig));
+SAME(offsetof(LaunchSpec, stream), offsetof(CUlaunchConfig, hStream));
+SAME(offsetof(LaunchSpec, numAttributes), offsetof(CUlaunchConfig, numAttrs));
 SAME(offsetof(AccessDescription, flags), offsetof(CUmemAccessDesc, flags));
 
 // cuda.h declares most functions under names without the version; those that
@@ -156,6 +163,7 @@ CHECK((int *, Function, int, size_t),
 CHECK((Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
        unsigned, Stream, void **, void **),
       cuLaunchKernel);
+CHECK((const LaunchSpec *, Function, void **, void **), cuLaunchKernelEx);
 CHECK((Stream, int), cuStreamBeginCapture);
 CHECK((Stream, Graph *), cuStreamEndCapture);
 CHECK((GraphExec *, Graph, unsigned long long), cuGraphInstantiateWithFlags);

@@ -200,6 +200,18 @@ TEST_P(GpuKernels, ReplayInGraphs) {
   EXPECT_FALSE(backend->endCapture(stream).ok());
 }
 
+/// CUDA's programmatic dependent launch; HIP has none.
+TEST_P(GpuKernels, MayBeginEarly) {
+  config.dependent = true;
+  EXPECT_OK(fill(10, 5));
+  EXPECT_EQ(readBack(9), 5u);
+  EXPECT_EQ(control().dependentLaunches, cuda() ? 1 : 0);
+  config.dependent = false;
+  EXPECT_OK(fill(10, 7));
+  EXPECT_EQ(readBack(9), 7u);
+  EXPECT_EQ(control().dependentLaunches, cuda() ? 1 : 0);
+}
+
 TEST_P(GpuKernels, StampPeers) {
   // Two heaps at a stride, and the same two through the table.
   auto table = backend->allocate(16);

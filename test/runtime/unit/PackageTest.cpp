@@ -78,6 +78,7 @@ TEST(Package, ReadsImages) {
   EXPECT_EQ(kernel.sharedBytes, 4096u);
   EXPECT_EQ(kernel.dynamicSharedBytes, 1024u);
   EXPECT_TRUE(kernel.coresident);
+  EXPECT_TRUE(kernel.dependentLaunch);
   EXPECT_EQ(kernel.argsBytes, 152u);
   ASSERT_EQ(kernel.args.size(), 6u);
   EXPECT_EQ(kernel.signature(),

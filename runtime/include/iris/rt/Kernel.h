@@ -157,6 +157,9 @@ struct KernelInfo {
   std::optional<uint32_t> maxPrograms;
   /// The memrefs that hold the state of barriers.
   std::vector<BarrierInfo> barriers;
+  /// The kernel waits for the one in front of it in its stream itself: it may
+  /// be launched before that has ended (CUDA's programmatic dependent launch).
+  bool dependentLaunch = false;
   /// The kernel checks its remote and synchronizing accesses.
   bool debug = false;
 

@@ -199,6 +199,8 @@ private:
 
   // GpuLaunch.cpp
   Status allowShared(KernelHandle kernel, uint32_t bytes);
+  bool mayDepend(const LaunchConfig &config, StreamHandle stream,
+                 Stream on) const;
   void leaveCapture(StreamHandle origin);
 
   Status checkDone(Result result, const char *what) const {

@@ -200,6 +200,16 @@ Expected<bool> GpuBackend::encodeTensorMap(const TensorMapSpec &spec,
   return true;
 }
 
+/// Whether the kernel may be launched before the one in front of it has ended.
+/// Graphs of the caller keep ordinary edges: cudaGraphGetEdges of CUDA 12 fails
+/// for others.
+bool GpuBackend::mayDepend(const LaunchConfig &config, StreamHandle stream,
+                           Stream on) const {
+  return config.dependent && api_->launchWithAttributes &&
+         info_.driverVersion >= dependentLaunchVersion &&
+         !(isAdopted(stream) && isCaptured(on));
+}
+
 Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
                           const LaunchConfig &config, const void *args,
                           size_t argBytes) {
@@ -213,17 +223,34 @@ Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
   void *extra[] = {toPointer(launchParamBuffer), const_cast<void *>(args),
                    toPointer(launchParamSize), &argBytes,
                    toPointer(api_->dialect.launchParamEnd)};
-  const uint32_t *grid = config.grid, *block = config.workgroup;
-  Result result = api_->launch(
-      toPointer(kernel.value), grid[0], grid[1], grid[2], block[0], block[1],
-      block[2], config.dynamicSharedBytes, driverStream(stream),
-      config.parameters, argBytes && !config.parameters ? extra : nullptr);
+  void **block = argBytes && !config.parameters ? extra : nullptr;
+  const uint32_t *grid = config.grid, *workgroup = config.workgroup;
+  const Stream on = driverStream(stream);
+  Result result;
+  if (mayDepend(config, stream, on)) {
+    LaunchAttribute dependent;
+    dependent.id = launchAttributeDependent;
+    dependent.value = 1;
+    LaunchSpec spec = {{grid[0], grid[1], grid[2]},
+                       {workgroup[0], workgroup[1], workgroup[2]},
+                       config.dynamicSharedBytes,
+                       on,
+                       &dependent,
+                       /*numAttributes=*/1};
+    result = api_->launchWithAttributes(&spec, toPointer(kernel.value),
+                                        config.parameters, block);
+  } else {
+    result =
+        api_->launch(toPointer(kernel.value), grid[0], grid[1], grid[2],
+                     workgroup[0], workgroup[1], workgroup[2],
+                     config.dynamicSharedBytes, on, config.parameters, block);
+  }
   if (result == success)
     return Status::success();
   return checkDone(result,
                    formatString("launch %ux%ux%u programs of %ux%ux%u threads",
-                                grid[0], grid[1], grid[2], block[0], block[1],
-                                block[2])
+                                grid[0], grid[1], grid[2], workgroup[0],
+                                workgroup[1], workgroup[2])
                        .c_str());
 }
 

@@ -170,6 +170,30 @@ struct GpuDialect {
   /// Older versions of HIP have no other name for it than null.
   uintptr_t defaultStream;
 };
+/// CUlaunchAttribute.
+struct LaunchAttribute {
+  int id = 0;
+  int padding = 0;
+  int value = 0;
+  char rest[60] = {};
+};
+/// Programmatic stream serialization: 1 lets the kernel be launched before the
+/// one in front of it has ended.
+constexpr int launchAttributeDependent = 6;
+
+/// CUlaunchConfig.
+struct LaunchSpec {
+  unsigned grid[3];
+  unsigned workgroup[3];
+  unsigned dynamicSharedBytes;
+  Stream stream;
+  const LaunchAttribute *attributes;
+  unsigned numAttributes;
+};
+
+/// The first version of CUDA whose graphs have such launches (12.3).
+constexpr int dependentLaunchVersion = 12030;
+
 constexpr uintptr_t launchParamBuffer = 1;
 constexpr uintptr_t launchParamSize = 2;
 

@@ -71,6 +71,8 @@ struct FakeGpuControl {
   std::atomic<int> eventWaits{0};
   /// Calls that changed the calling thread's device.
   std::atomic<int> bindings{0};
+  /// Launches that may begin before the kernel in front of them has ended.
+  std::atomic<int> dependentLaunches{0};
   /// Calls that allowed a kernel more shared memory.
   std::atomic<int> attributeCalls{0};
 };

@@ -311,6 +311,19 @@ Result fake_cuda_launch(Function function, unsigned gridX, unsigned gridY,
                 dynamicShared, stream, parameters, extra, 0);
 }
 
+Result fake_launch_with_attributes(const LaunchSpec *spec, Function function,
+                                   void **parameters, void **extra) {
+  for (unsigned i = 0; i < spec->numAttributes; ++i)
+    if (spec->attributes[i].id != launchAttributeDependent)
+      return misuse("launch with an attribute that is not known");
+    else if (spec->attributes[i].value == 1)
+      ++fakeGpuControl()->dependentLaunches;
+  const unsigned *grid = spec->grid, *workgroup = spec->workgroup;
+  return launch(function, {grid[0], grid[1], grid[2]},
+                workgroup[0] * workgroup[1] * workgroup[2],
+                spec->dynamicSharedBytes, spec->stream, parameters, extra, 0);
+}
+
 Result fake_hip_launch(Function function, unsigned gridX, unsigned gridY,
                        unsigned gridZ, unsigned blockX, unsigned blockY,
                        unsigned blockZ, unsigned dynamicShared, Stream stream,
@@ -332,4 +345,5 @@ FAKE_EXPORT(fake_encode_tensor_map, cuTensorMapEncodeTiled)
 FAKE_EXPORT(fake_occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor)
 FAKE_EXPORT(fake_occupancy, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor)
 FAKE_EXPORT(fake_cuda_launch, cuLaunchKernel)
+FAKE_EXPORT(fake_launch_with_attributes, cuLaunchKernelEx)
 FAKE_EXPORT(fake_hip_launch, hipModuleLaunchKernel)

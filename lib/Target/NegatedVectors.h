@@ -11,7 +11,8 @@ namespace mlir::iris {
 /// `fneg (bitcast (build_vector i32 ...))` for that of an f64 and negates the
 /// last i32 only (AMDGPUTargetLowering::performFNegCombine), also where the
 /// result is a vector, such as of f32. Registers are selected one by one in any
-/// case.
+/// case. `fneg (fptrunc x)` becomes `fptrunc (fneg x)`, so vectors that are
+/// negated afterwards are rounded element by element.
 struct NegatedVectorsPass : llvm::PassInfoMixin<NegatedVectorsPass> {
   llvm::PreservedAnalyses run(llvm::Function &function,
                               llvm::FunctionAnalysisManager &);

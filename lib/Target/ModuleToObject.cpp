@@ -5,6 +5,7 @@
 #include "BackendGuard.h"
 #include "Bf16Extensions.h"
 #include "ConstantOrs.h"
+#include "CopiedSigns.h"
 #include "DecreasingInductions.h"
 #include "ExactSelection.h"
 #include "ExtendedFloats.h"
@@ -403,6 +404,7 @@ static void addLastAMDGPUPasses(llvm::ModulePassManager &passes,
                                 const GuardSet &guards, bool isOptimized) {
   addGuard(passes, guards, Guard::ExactSelection, ExactSelectionPass());
   addGuard(passes, guards, Guard::NegatedVectors, NegatedVectorsPass());
+  addGuard(passes, guards, Guard::CopiedSigns, CopiedSignsPass());
   // Makes divisions whose operands are to be hidden.
   addGuard(passes, guards, Guard::WideDivisions, WideDivisionsPass());
   addFunctionPass(passes, HiddenOperandsPass(guards));

@@ -26,6 +26,7 @@
 #include "NegatedVectors.h"
 #include "NestedMinMax.h"
 #include "RotatedSums.h"
+#include "ScalarConditions.h"
 #include "ScalarPressure.h"
 #include "SelectedZeros.h"
 #include "ShortIntegers.h"
@@ -530,6 +531,8 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::generate(llvm::Module &input,
             keepExtendedFloats(*config);
           if (options.guards.contains(Guard::ConstantOrs))
             foldConstantOrs(*config);
+          if (options.guards.contains(Guard::ScalarConditions))
+            keepScalarConditions(*config);
           if (search)
             search->addPasses(*config);
         });

@@ -5,6 +5,13 @@
 
 using namespace mlir::iris::emulator;
 
+/// The largest number below 1.
+template <class Type>
+static constexpr auto
+    kBelowOne = 1 - std::numeric_limits<typename Type::Value>::epsilon() / 2;
+template <>
+constexpr float kBelowOne<F16> = 0x1.ffcp-1f;
+
 /// What all widths have. f16 is computed in f32, whose precision is more than
 /// twice as large: rounding the rounded result again is exact.
 template <class Type>
@@ -54,9 +61,10 @@ static void addBasics(InstructionTable &table, llvm::StringRef type) {
   add("floor", lanes<Type(Type)>([](T a) { return T(std::floor(a)); }));
   add("rndne", lanes<Type(Type)>([](T a) { return T(std::nearbyint(a)); }));
   add("fract", lanes<Type(Type)>([](T a) {
-        // Less than 1, also when the difference rounds to it.
-        T largest = T(1) - std::numeric_limits<T>::epsilon() / 2;
-        return smallerNumber(T(a - std::floor(a)), largest);
+        // Less than 1, also when the difference rounds to it; NaN of
+        // infinities.
+        T difference = a - std::floor(a);
+        return difference > kBelowOne<Type> ? kBelowOne<Type> : difference;
       }));
   add("rcp", lanes<Type(Type)>([](T a) { return T(1) / a; }));
   add("rsq", lanes<Type(Type)>([](T a) {

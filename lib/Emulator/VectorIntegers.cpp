@@ -32,6 +32,9 @@ static void addVectorSums(InstructionTable &table) {
     table.add(name, lanes<U32(U32, U32)>([](u32 a, u32 b) { return b - a; }));
   table.add("v_add3_u32", lanes<U32(U32, U32, U32)>(
                               [](u32 a, u32 b, u32 c) { return a + b + c; }));
+  table.add("v_sad_u32", lanes<U32(U32, U32, U32)>([](u32 a, u32 b, u32 c) {
+              return (a > b ? a - b : b - a) + c;
+            }));
   table.add("v_lshl_add_u32",
             lanes<U32(U32, U32, U32)>(
                 [](u32 a, u32 b, u32 c) { return (a << (b & 31)) + c; }));

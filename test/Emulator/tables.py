@@ -67,6 +67,7 @@ def integers():
     vector("v_sub_u32", two, lambda a, b: (a - b) & M32)
     vector("v_subrev_u32", two, lambda a, b: (b - a) & M32)
     vector("v_add3_u32", three, lambda a, b, c: (a + b + c) & M32)
+    vector("v_sad_u32", three, lambda a, b, c: (abs(a - b) + c) & M32)
     vector("v_lshl_add_u32", three, lambda a, b, c: ((a << (b & 31)) + c) & M32)
     vector("v_add_lshl_u32", three, lambda a, b, c: (a + b << (c & 31)) & M32)
     vector("v_xad_u32", three, lambda a, b, c: ((a ^ b) + c) & M32)
@@ -273,6 +274,15 @@ def round_to(kind, value, how):
     return encode(Fraction(how(x)), kind, is_negative(x))
 
 
+def fraction(kind, value):
+    """The distance to the next lower integer, below 1; None for infinities."""
+    x = decode(value, kind)
+    if not is_finite(x):
+        return None
+    below_one = encode(Fraction(1), kind) - 1
+    return min(encode(number(x) - math.floor(number(x)), kind), below_one)
+
+
 def quiet(kind, function):
     """With decoded operands."""
     return lambda *operands: function(kind, *(decode(o, kind) for o in operands))
@@ -331,6 +341,7 @@ def floats():
         put("floor", one, lambda a, k=kind: round_to(k, a, math.floor))
         put("ceil", one, lambda a, k=kind: round_to(k, a, math.ceil))
         put("rndne", one, lambda a, k=kind: round_to(k, a, round))
+        put("fract", one, lambda a, k=kind: fraction(k, a))
         put("rcp", one, quiet(kind, reciprocal))
 
     def convert(to, of):

@@ -6,6 +6,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/SimplifyQuery.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -228,6 +229,32 @@ static void findMedians(Instruction &op, Operands &found) {
   }
 }
 
+/// The largest number below 1 as the limit of x - floor(x), where x may be
+/// infinite.
+static void findFractions(Instruction &op, Operands &found) {
+  using namespace llvm::PatternMatch;
+  auto *minimum = llvm::dyn_cast<llvm::IntrinsicInst>(&op);
+  if (!minimum || minimum->hasNoNaNs() ||
+      (minimum->getIntrinsicID() != llvm::Intrinsic::minnum &&
+       minimum->getIntrinsicID() != llvm::Intrinsic::minimumnum))
+    return;
+  for (unsigned number : {0u, 1u}) {
+    const llvm::APFloat *limit;
+    llvm::Value *x;
+    if (!match(op.getOperand(number), m_APFloat(limit)) ||
+        !match(op.getOperand(1 - number),
+               m_FSub(m_Value(x),
+                      m_Intrinsic<llvm::Intrinsic::floor>(m_Deferred(x)))))
+      continue;
+    const llvm::DataLayout &layout = op.getModule()->getDataLayout();
+    llvm::APFloat belowOne(limit->getSemantics(), 1);
+    belowOne.next(/*nextDown=*/true);
+    if (limit->bitwiseIsEqual(belowOne) &&
+        !llvm::isKnownNeverInfinity(x, llvm::SimplifyQuery(layout)))
+      found[&op].insert(number);
+  }
+}
+
 /// Constants of comparisons that do not tell NaN from them. The arm of a
 /// selection that is the same constant may appear only in instruction
 /// selection, from the negative of a selection for example.
@@ -441,6 +468,8 @@ mlir::iris::HiddenOperandsPass::run(llvm::Function &function,
       findClampedZeros(op, found);
     if (findsMedians)
       findMedians(op, found);
+    if (guards.contains(Guard::InfiniteFractions))
+      findFractions(op, found);
     if (guards.contains(Guard::Carries)) {
       findCarries(op, found);
       findComplements(op, found);

@@ -26,6 +26,8 @@ namespace mlir::iris {
 ///     zeros have no order (`Guard::ClampedZeros`);
 ///   * makes the negative of a limited number the median of negatives, which is
 ///     another one for NaN (`Guard::NegatedMedians`);
+///   * makes the minimum of `x - floor(x)` and the largest number below 1 a
+///     fraction, which is NaN for infinities (`Guard::InfiniteFractions`);
 ///   * drops the masks of 24 bits of factors whose product is added in 64 bits
 ///     (`Guard::Multiply24`);
 ///   * adds the carry of `x + y` to that of `(x + y) + carry`

@@ -175,3 +175,56 @@ func.func @two_pins(%b: memref<?x?xf32>, %i: index) {
   tile.store %f, %b[%i, %i] : tensor<8x256xf32, #col>, memref<?x?xf32>
   return
 }
+
+// -----
+
+// Gathers and scatters access element by element: neighbours are those of
+// neighbouring threads.
+// CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [1], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+// CHECK-LABEL: @indexed
+// CHECK: tile.gather {{.*}} -> tensor<1024xf32, #[[L]]>
+// CHECK-NOT: tile.convert_layout
+// CHECK: tile.scatter {{.*}} : tensor<1024xf32, #[[L]]>
+func.func @indexed(%b: memref<?xf32>, %n: index) {
+  %i = tile.range dim 0 : tensor<1024xindex>
+  %limit = tensor.splat %n : tensor<1024xindex>
+  %m = arith.cmpi slt, %i, %limit : tensor<1024xindex>
+  %v = tile.gather %b[%i] mask %m
+      : memref<?xf32>, tensor<1024xindex> -> tensor<1024xf32>
+  %w = arith.addf %v, %v : tensor<1024xf32>
+  tile.scatter %w, %b[%i] mask %m
+      : tensor<1024xf32>, memref<?xf32>, tensor<1024xindex>
+  return
+}
+
+// -----
+
+// Windows that are accessed too have their way.
+// CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [4], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+// CHECK-LABEL: @indexed_window
+// CHECK: tile.gather {{.*}} -> tensor<1024xf32, #[[L]]>
+// CHECK-NOT: tile.convert_layout
+// CHECK: tile.store {{.*}} : tensor<1024xf32, #[[L]]>
+func.func @indexed_window(%b: memref<?xf32>, %n: index) {
+  %i = tile.range dim 0 : tensor<1024xindex>
+  %v = tile.gather %b[%i] : memref<?xf32>, tensor<1024xindex> -> tensor<1024xf32>
+  tile.store %v, %b[%n] : tensor<1024xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+// Sums of floats add neighbours first: a thread gets them even of a gather.
+// CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [1, 4], threads_per_warp = [4, 16], warps_per_cta = [4, 1], order = [1, 0]>
+// CHECK-LABEL: @indexed_sums
+// CHECK: tile.gather {{.*}} -> tensor<64x64xf32, #[[L]]>
+// CHECK-NEXT: tile.reduce sum
+func.func @indexed_sums(%b: memref<?x?xf32>, %o: memref<?xf32>, %n: index) {
+  %i = tile.range dim 0 : tensor<64x64xindex>
+  %j = tile.range dim 1 : tensor<64x64xindex>
+  %v = tile.gather %b[%j, %i] : memref<?x?xf32>, tensor<64x64xindex>,
+      tensor<64x64xindex> -> tensor<64x64xf32>
+  %s = tile.reduce sum %v dim 1 : tensor<64x64xf32> -> tensor<64xf32>
+  tile.store %s, %o[%n] : tensor<64xf32>, memref<?xf32>
+  return
+}

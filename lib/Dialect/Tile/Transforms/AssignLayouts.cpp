@@ -124,6 +124,9 @@ struct Group {
   bool pinned = false;
   /// Bytes of the widest element that is loaded or stored; 0 if none is.
   int64_t accessBytes = 0;
+  /// True if a window of a buffer is loaded or stored: by accesses of several
+  /// elements. Gathers and scatters access element by element.
+  bool hasWindows = false;
   int64_t elementBytes = 1;
   /// Elements of one packet access, if tiles are sent as packets; otherwise 0.
   int64_t packetElements = 0;
@@ -288,6 +291,7 @@ void LayoutAssigner::tie(Value a, Value b) {
     first.layout = second.layout;
   }
   first.accessBytes = std::max(first.accessBytes, second.accessBytes);
+  first.hasWindows |= second.hasWindows;
   first.elementBytes = std::max(first.elementBytes, second.elementBytes);
   first.packetElements = std::max(first.packetElements, second.packetElements);
   first.orderedDims |= second.orderedDims;
@@ -304,8 +308,12 @@ void LayoutAssigner::formGroups() {
     Group &group = groups[getGroup(tile)];
     group.accessBytes = std::max(group.accessBytes, bytes);
   };
-  auto addPacketAccess = [&](Value tile) {
+  auto addWindow = [&](Value tile) {
     addAccess(tile);
+    groups[getGroup(tile)].hasWindows = true;
+  };
+  auto addPacketAccess = [&](Value tile) {
+    addWindow(tile);
     int64_t bytes = getElementBytes(getTileType(tile).getElementType());
     Group &group = groups[getGroup(tile)];
     group.packetElements =
@@ -313,9 +321,10 @@ void LayoutAssigner::formGroups() {
   };
   function->walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
-        .Case<LoadOp, GatherOp>([&](auto load) { addAccess(load.getResult()); })
-        .Case<StoreOp, ScatterOp>(
-            [&](auto store) { addAccess(store.getValue()); })
+        .Case([&](LoadOp load) { addWindow(load.getResult()); })
+        .Case([&](StoreOp store) { addWindow(store.getValue()); })
+        .Case([&](GatherOp gather) { addAccess(gather.getResult()); })
+        .Case([&](ScatterOp scatter) { addAccess(scatter.getValue()); })
         .Case(
             [&](iris::PacketLoadOp load) { addPacketAccess(load.getResult()); })
         .Case([&](iris::PacketStoreOp store) {
@@ -424,9 +433,15 @@ void LayoutAssigner::assign() {
       continue;
     int64_t bytes = group.accessBytes ? group.accessBytes : group.elementBytes;
     // The data of a single packet access: with flags it is 16 bytes of memory,
-    // and consecutive threads write consecutive packets.
-    int64_t vectorSize =
-        group.packetElements ? group.packetElements : 16 / bytes;
+    // and consecutive threads write consecutive packets. Accesses of single
+    // elements are of neighbours where neighbouring threads have neighbours;
+    // but reductions in order start with neighbours, and should in the thread.
+    bool isInOrder = group.orderedDims >> (group.shape.size() - 1) & 1;
+    int64_t vectorSize = 16 / bytes;
+    if (group.packetElements)
+      vectorSize = group.packetElements;
+    else if (group.accessBytes && !group.hasWindows && !isInOrder)
+      vectorSize = 1;
     group.layout = withConsecutiveRows(
         iris::getDefaultLayout(
             function.getContext(), group.shape, vectorSize, numWarps, warpSize,

@@ -20,7 +20,8 @@ def TileAssignLayoutsPass : Pass<"tile-assign-layouts"> {
     threads. Tiles that are sent as packets always have 8 contiguous bytes per
     thread: one access. Where sums or products of floats reduce the rows of a
     tile, which `tile.reduce` does in order, the rows of a thread are
-    consecutive.
+    consecutive. Tiles that are only gathered or scattered, element by element,
+    have neighbours in neighbouring threads, unless such a sum adds them.
 
     It is an error if a pinned layout does not fit the workgroup.
 

@@ -299,6 +299,14 @@ def get_cases(chip):
     cases.append(Case(tile=(32, 16), warps=2, k=64))
     cases.append(Case(tile=(16, 128), warps=8, k=64))
     cases.append(Case(tile=(128, 64), warps=2, block=64, k=128, orders="kr"))
+    # More waves than there are places: copies.
+    cases.append(Case(tile=(16, 16), k=72))
+    cases.append(Case(tile=(16, 16), warps=16, k=136, block=64, orders="rr"))
+    cases.append(Case(tile=(16, 32), k=64, orders="kr", init=True))
+    cases.append(Case(tile=(32, 16), warps=8, k=64, orders="rk",
+                      sizes=(40, 24), at=(16, 16)))
+    cases.append(Case(tile=(16, 16), warps=8, k=96, kind=kinds[-1], block=64,
+                      yields="ab"))
     # Transposes with enough elements per thread for whole vectors in LDS.
     for orders in ("kr", "rk", "rr"):
         cases.append(Case(tile=(64, 64), warps=2, block=64, k=176,
@@ -349,8 +357,9 @@ def get_cases(chip):
             cases.append(Case(kind="f32", tf32=True, orders=orders, k=64))
     if chip == "sm_90a":
         # Without producer warps, which do not know k: ptx.py has no WGMMA.
+        # Kernels of one or two warps have none anyway.
         for case in cases:
-            case.reduces = True
+            case.reduces = case.warps >= 4
     return cases
 
 

@@ -9,12 +9,11 @@ import matmul
 import numpy as np
 import ptx
 
-TILE = 64
 
-
-def run(code, sizes, at, seed):
+def run(code, kernel, sizes, at, seed):
     """The largest error of the product and of the maxima."""
     rows, columns, k = sizes
+    extent = 64 if kernel == "twice" else 16
     a = matmul.make_data(rows * k, "f16", 1)[0].reshape(rows, k)
     b = matmul.make_data(k * columns, "f16", 2)[0].reshape(k, columns)
     memory = ptx.Memory(1 << 20)
@@ -24,10 +23,10 @@ def run(code, sizes, at, seed):
     arguments = [buffers[0], rows, k, buffers[1], k, columns, buffers[2], rows,
                  columns, buffers[3], rows, *at, k]
     ptx.Emu(memory, seed=seed).run([ptx.Launch(
-        code, "twice", (1, 1, 1), (256, 1, 1), arguments, memory)])
-    window = tuple(slice(x, x + TILE) for x in at)
+        code, kernel, (1, 1, 1), (256, 1, 1), arguments, memory)])
+    window = tuple(slice(x, x + extent) for x in at)
     want = (2 * (a.astype(np.float64) @ b.astype(np.float64)))[window]
-    tile = np.zeros((TILE, TILE))
+    tile = np.zeros((extent, extent))
     tile[:want.shape[0], :want.shape[1]] = want
     product = memory.get(buffers[2], np.float32, rows * columns).reshape(
         rows, columns)[window]
@@ -38,7 +37,8 @@ def run(code, sizes, at, seed):
 
 def main():
     code = ptx.CodeObject(sys.argv[1])
-    worst = max(run(code, sizes, at, seed)
+    worst = max(run(code, kernel, sizes, at, seed)
+                for kernel in ("twice", "copies")
                 for sizes, at in (((64, 64, 96), (0, 0)),
                                   ((50, 40, 70), (0, 0)),
                                   ((100, 104, 64), (64, 64)))

@@ -67,10 +67,6 @@ LIMITS = {
     "`tile.transpose`, f32 elements": (transpose, lambda n: 2 * n),
     "most warps": (lambda n: kernel([], warps=n),
                    lambda n: 2 * n if n < 32 else None),
-    "least warps of a matmul": (lambda n: matmul(warps=n),
-                                lambda n: n // 2),
-    "most warps of a matmul of 32 x 32":
-        (lambda n: matmul(shape=(32, 32), warps=n), lambda n: 2 * n),
     "most elements of a matmul by 4 warps":
         (lambda n: matmul(shape=square(n), block=32), lambda n: 2 * n),
     "largest k-block of 64 x 64, f16": (lambda n: matmul(block=n),

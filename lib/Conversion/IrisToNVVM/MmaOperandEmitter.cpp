@@ -178,6 +178,8 @@ SmallVector<OperandElementIndex> MmaOperandEmitter::getWarpBits() const {
     bits.push_back({isA() ? 0 : warp * perWarp, 0});
   for (unsigned warp = 1; warp < plan.warpRows; warp *= 2)
     bits.push_back({isA() ? warp * perWarp : 0, 0});
+  // What is above them does not matter: such warps compute copies.
+  bits.resize(llvm::Log2_32(plan.numWarps), {0, 0});
   return bits;
 }
 

@@ -149,15 +149,12 @@ FailureOr<MmaPlan> mlir::iris::planMma(tile::MatmulOp op, const ChipInfo &chip,
   unsigned rows = op.getNumRows(), columns = op.getNumColumns();
   auto type = op.getResult().getType();
 
+  // Where there are more warps than fragments, several compute the same one.
   unsigned fragments = rows / kFragmentRows * (columns / kFragmentRows);
-  if (fragments < numWarps || !llvm::isPowerOf2_32(numWarps))
-    return op.emitOpError("gives ")
-           << type << " in " << numWarps
-           << " warps; expected a power of two of them, at most " << fragments
-           << " on " << chip.name;
+  unsigned parts = std::min(numWarps, fragments);
   // Parts of the result that are as square as possible: what a warp reads is
   // the sum of both sides.
-  while (plan.warpRows * plan.warpColumns < numWarps) {
+  while (plan.warpRows * plan.warpColumns < parts) {
     unsigned partRows = rows / plan.warpRows,
              partColumns = columns / plan.warpColumns;
     bool canSplitRows = partRows > kFragmentRows;
@@ -204,6 +201,9 @@ tile::LinearAttr mlir::iris::getResultLayout(MLIRContext *context,
     add(warps, 0, column);
   for (int64_t row = warpRows; row < plan.a.rows; row *= 2)
     add(warps, row, 0);
+  // The other warps have copies.
+  while (warps.size() < llvm::Log2_32(plan.numWarps))
+    add(warps, 0, 0);
   return tile::LinearAttr::get(context, builder.getArrayAttr(registers),
                                builder.getArrayAttr(lanes),
                                builder.getArrayAttr(warps));

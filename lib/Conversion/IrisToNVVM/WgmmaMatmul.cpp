@@ -351,21 +351,15 @@ public:
       : chip(chip), withoutProducers(createMmaMatmulTarget(chip)) {}
 
   void prepareKernel(FunctionOpInterface function) const override {
-    std::optional<ProducerMiss> miss = findProducerMiss(function);
-    if (!miss)
+    std::string why = findMiss(function);
+    if (why.empty())
       return;
-    LDBG() << function.getName() << " has no producer warps: " << miss->name
-           << " at " << miss->loc << ", " << miss->why;
     function->setAttr(kWithoutProducersAttr,
                       UnitAttr::get(function.getContext()));
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    os << "is multiplied by mma.sync, without producer warps: where it reads, "
-          "or whether it runs, depends on "
-       << miss->why << ", '" << miss->name << "' at " << miss->loc
-       << "; expected program numbers, arguments, loaded scalars and "
-          "arithmetic on them";
-    function->walk([&](tile::MatmulOp op) { remarkMissed(op, text); });
+    function->walk([&](tile::MatmulOp op) {
+      remarkMissed(op,
+                   "is multiplied by mma.sync, without producer warps: " + why);
+    });
   }
 
   FailureOr<tile::LinearAttr>
@@ -405,10 +399,31 @@ public:
   }
 
 private:
+  /// Why the kernel cannot have producer warps; empty if it can.
+  static std::string findMiss(FunctionOpInterface function);
+
   const ChipInfo &chip;
   std::unique_ptr<MatmulTarget> withoutProducers;
 };
 } // namespace
+
+std::string WgmmaMatmulTarget::findMiss(FunctionOpInterface function) {
+  std::string text;
+  unsigned numWarps = getKernelInfo(function, kWarpSize).numWarps;
+  function->walk([&](tile::MatmulOp op) {
+    text = findWgmmaMiss(op, numWarps);
+    return text.empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  std::optional<ProducerMiss> miss;
+  if (!text.empty() || !(miss = findProducerMiss(function)))
+    return text;
+  llvm::raw_string_ostream os(text);
+  os << "where it reads, or whether it runs, depends on " << miss->why << ", '"
+     << miss->name << "' at " << miss->loc
+     << "; expected program numbers, arguments, loaded scalars and arithmetic "
+        "on them";
+  return text;
+}
 
 std::unique_ptr<MatmulTarget>
 mlir::iris::createWgmmaMatmulTarget(const ChipInfo &chip) {

@@ -71,17 +71,48 @@ int64_t mlir::iris::getConsumerRegisters(int64_t numWarps) {
   return std::min(kMaxRegisters, each / kRegisterUnit * kRegisterUnit);
 }
 
+/// Rows and columns of the instructions that compute `op`: exchanged, and
+/// padded, if it has too few rows.
+static std::pair<int64_t, int64_t> getExtents(tile::MatmulOp op) {
+  int64_t rows = op.getNumRows(), columns = op.getNumColumns();
+  if (rows >= kMmaRows)
+    return {rows, columns};
+  return {std::max(columns, kMmaRows), rows};
+}
+
+/// Warpgroups along the rows and along the columns of the instructions.
+static std::pair<int64_t, int64_t> splitGroups(tile::MatmulOp op,
+                                               int64_t numWarps) {
+  int64_t groups = numWarps / kWarpgroupWarps;
+  int64_t groupsM = std::min(groups, getExtents(op).first / kMmaRows);
+  return {groupsM, groups / groupsM};
+}
+
+std::string mlir::iris::findWgmmaMiss(tile::MatmulOp op, int64_t numWarps) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (numWarps % kWarpgroupWarps != 0) {
+    os << "the kernel has " << numWarps << " warps; expected a multiple of "
+       << kWarpgroupWarps << ", which multiply together";
+    return text;
+  }
+  if (numWarps > kMaxConsumerWarps) {
+    os << "the kernel has " << numWarps << " warps; expected at most "
+       << kMaxConsumerWarps << ", which leaves " << kWarpgroupWarps
+       << " to load operand tiles";
+    return text;
+  }
+  if (getExtents(op).second < 8 * splitGroups(op, numWarps).second)
+    os << "a result is " << op.getResult().getType() << ", for "
+       << numWarps / kWarpgroupWarps << " groups of " << kWarpgroupWarps
+       << " warps; expected for each group " << kMmaRows
+       << " rows of 8 columns, or " << kMmaRows << " columns of 8 rows";
+  return text;
+}
+
 FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
                                            int64_t numWarps) {
-  if (numWarps % kWarpgroupWarps != 0)
-    return op.emitOpError("is in a kernel of ")
-           << numWarps << " warps; expected a multiple of " << kWarpgroupWarps
-           << ", which multiply together on this target";
-  if (numWarps > kMaxConsumerWarps)
-    return op.emitOpError("is in a kernel of ")
-           << numWarps << " warps; expected at most " << kMaxConsumerWarps
-           << ", which leaves " << kWarpgroupWarps
-           << " to load operand tiles, on this target";
+  assert(findWgmmaMiss(op, numWarps).empty() && "multiplied by mma.sync");
   WgmmaPlan plan;
   plan.aElement = op.getAElementType();
   plan.bElement = op.getBElementType();
@@ -97,20 +128,11 @@ FailureOr<WgmmaPlan> mlir::iris::planWgmma(tile::MatmulOp op,
   plan.stageK = std::min(block, kChunkBytes / plan.elementBytes);
   plan.stagesPerBlock = block / plan.stageK;
 
-  int64_t rows = op.getNumRows(), columns = op.getNumColumns();
-  int64_t groups = numWarps / kWarpgroupWarps;
+  int64_t columns = op.getNumColumns(), rows = op.getNumRows();
   plan.isExchanged = rows < kMmaRows;
   plan.isPadded = plan.isExchanged && columns < kMmaRows;
-  int64_t mmaRows = plan.isExchanged ? std::max(columns, kMmaRows) : rows;
-  int64_t mmaColumns = plan.isExchanged ? rows : columns;
-  plan.groupsM = std::min(groups, mmaRows / kMmaRows);
-  plan.groupsN = groups / plan.groupsM;
-  if (mmaColumns < 8 * plan.groupsN)
-    return op.emitOpError("result is ")
-           << op.getResult().getType() << ", for " << groups << " groups of "
-           << kWarpgroupWarps << " warps; expected for each group " << kMmaRows
-           << " rows of 8 columns, or " << kMmaRows
-           << " columns of 8 rows, on this target";
+  auto [mmaRows, mmaColumns] = getExtents(op);
+  std::tie(plan.groupsM, plan.groupsN) = splitGroups(op, numWarps);
   plan.blocksM = mmaRows / plan.groupsM / kMmaRows;
   int64_t groupColumns = mmaColumns / plan.groupsN;
   plan.tileN = std::min<int64_t>(groupColumns, 256);

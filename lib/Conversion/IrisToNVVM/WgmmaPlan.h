@@ -127,7 +127,12 @@ struct WgmmaPlan {
   }
 };
 
-/// Plans `op` for `numWarps` consumer warps; emits an error if it does not fit.
+/// Why warpgroups cannot multiply `op` in a kernel of `numWarps` warps,
+/// whatever its operands; empty if they can.
+std::string findWgmmaMiss(tile::MatmulOp op, int64_t numWarps);
+
+/// Plans `op` for `numWarps` consumer warps, for which there is no miss; emits
+/// an error if it does not fit.
 FailureOr<WgmmaPlan> planWgmma(tile::MatmulOp op, int64_t numWarps);
 
 /// The layout of the computed tile in the warpgroups.

@@ -320,12 +320,9 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
   plan.b.rows = op.getNumColumns();
 
   unsigned places = plan.a.rows / kMatrixSize * (plan.b.rows / kMatrixSize);
-  if (places < numWarps || !llvm::isPowerOf2_32(numWarps))
-    return op.emitOpError("gives ")
-           << op.getResult().getType() << " in " << numWarps
-           << " waves; expected a power of two of them, at most " << places
-           << " on " << chip.name;
-  unsigned accumulators = plan.a.rows * plan.b.rows / plan.getNumThreads();
+  // Where there are more waves than places, several compute the same one.
+  unsigned parts = std::min(numWarps, places);
+  unsigned accumulators = plan.a.rows * plan.b.rows / (parts * plan.warpSize);
   unsigned most = getMaxAccumulators(plan.warpSize, numWarps);
   if (accumulators > most)
     return op.emitOpError("gives ")
@@ -336,7 +333,7 @@ FailureOr<MatmulPlan> mlir::iris::planMatmul(tile::MatmulOp op,
   // Waves get parts of the result that are as square as can be: what they read
   // is the sum of both sides.
   unsigned warpRows = 1, warpColumns = 1;
-  while (warpRows * warpColumns < numWarps) {
+  while (warpRows * warpColumns < parts) {
     unsigned rows = plan.a.rows / warpRows, columns = plan.b.rows / warpColumns;
     bool canRows = rows > kMatrixSize, canColumns = columns > kMatrixSize;
     if (canRows && (!canColumns || rows >= columns))
@@ -397,6 +394,8 @@ tile::LinearAttr mlir::iris::getResultLayout(MLIRContext *context,
     warps.push_back(basis(0, int64_t(1) << bit));
   for (unsigned bit : plan.a.map.warp)
     warps.push_back(basis(int64_t(1) << bit, 0));
+  // The other waves have copies.
+  warps.resize(llvm::Log2_32(plan.numWarps), basis(0, 0));
   return tile::LinearAttr::get(context, b.getArrayAttr(registers),
                                b.getArrayAttr(lanes), b.getArrayAttr(warps));
 }

@@ -414,6 +414,8 @@ OperandTileEmitter::emitOperands(ThreadBuilder &t, unsigned step,
     bases.push_back(operandTile.memory.getOffset(1u << bit, 0));
   if (side == Side::B)
     bases.append(plan.a.map.warp.size(), 0);
+  // What is above them does not matter: such waves compute copies.
+  bases.resize(llvm::Log2_32(plan.getNumThreads()), 0);
 
   unsigned readBytes = std::min(plan.laneBytes, kChunkBytes);
   auto read = [&](unsigned fragment, unsigned byte) -> Value {

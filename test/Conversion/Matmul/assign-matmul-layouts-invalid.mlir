@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --split-input-file --verify-diagnostics --tile-assign-matmul-layouts=target=gfx942
 
-func.func @too_many_waves(%a: memref<?x?xf16>, %i: index) {
-  // expected-error @below {{'tile.matmul' op gives 'tensor<16x32xf32>' in 4 waves; expected a power of two of them, at most 2 on gfx942}}
-  %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<16x32xf32>
-  return
-}
-
-// -----
-
 func.func @too_large(%a: memref<?x?xf16>, %i: index) attributes {iris.num_warps = 8 : i32} {
   // expected-error @below {{'tile.matmul' op gives 'tensor<256x512xf32>', 256 elements in each thread of 8 waves; expected at most 128 on gfx942}}
   %c = tile.matmul %a[%i, %i], %a[%i, %i] k(%i) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<256x512xf32>

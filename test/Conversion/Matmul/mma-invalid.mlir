@@ -12,16 +12,6 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  gpu.func @warps(%a: memref<?x?xf16>, %k: index) kernel attributes {iris.num_warps = 8 : i32} {
-    // expected-error @+1 {{gives 'tensor<32x32xf32>' in 8 warps; expected a power of two of them, at most 4 on sm_80}}
-    %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<32x32xf32>
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
   gpu.func @registers(%a: memref<?x?xf16>, %k: index) kernel attributes {iris.num_warps = 4 : i32} {
     // expected-error @+1 {{gives 'tensor<256x256xf32>', 512 elements in each thread of 4 warps; expected at most 128 on sm_80}}
     %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<256x256xf32>

@@ -2,39 +2,9 @@
 // RUN: iris-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(gpu.module(tile-assign-matmul-layouts{target=sm_90a},tile-assign-layouts{warp-size=32},tile-insert-barriers,tile-lower-matmul{target=sm_90a warp-size=32}))'
 
 gpu.module @kernels {
-  gpu.func @warps(%a: memref<?x?xf16>, %k: index) kernel attributes {iris.num_warps = 2 : i32} {
-    // expected-error @+1 {{is in a kernel of 2 warps; expected a multiple of 4, which multiply together on this target}}
-    %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<64x64xf32>
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
-  gpu.func @groups(%a: memref<?x?xf16>, %k: index) kernel attributes {iris.num_warps = 16 : i32} {
-    // expected-error @+1 {{result is 'tensor<16x64xf32>', for 4 groups of 4 warps; expected for each group 64 rows of 8 columns, or 64 columns of 8 rows, on this target}}
-    %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<16x64xf32>
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
   gpu.func @fnuz(%a: memref<?x?xi8>, %k: index) kernel {
     // expected-error @+1 {{multiplies 'f8E4M3FNUZ'; expected f8E4M3FN or f8E5M2 on this target}}
     %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) as(f8E4M3FNUZ, f8E5M2) : memref<?x?xi8>, memref<?x?xi8> -> tensor<64x64xf32>
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
-  gpu.func @threads(%a: memref<?x?xf16>, %k: index) kernel attributes {iris.num_warps = 32 : i32} {
-    // expected-error @+1 {{is in a kernel of 32 warps; expected at most 28, which leaves 4 to load operand tiles, on this target}}
-    %c = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<512x64xf32>
     gpu.return
   }
 }

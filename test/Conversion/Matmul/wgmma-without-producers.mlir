@@ -99,4 +99,35 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // Nor have kernels with too few or too many warps for warpgroups.
+  // CHECK-LABEL: gpu.func @two_warps
+  // CHECK-NOT: iris.producer_warps
+  // CHECK: llvm.nvvm.mma.m16n8k16.row.col.f32.f32
+  gpu.func @two_warps(%a: memref<?x?xf16>, %c: memref<?x?xf32>, %k: index) kernel attributes {iris.num_warps = 2 : i32} {
+    // expected-remark @+1 {{is multiplied by mma.sync, without producer warps: the kernel has 2 warps; expected a multiple of 4, which multiply together}}
+    %r = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<64x64xf32>
+    tile.store %r, %c[%k, %k] : tensor<64x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @most_warps
+  // CHECK-NOT: iris.producer_warps
+  // CHECK: llvm.nvvm.mma.m16n8k16.row.col.f32.f32
+  gpu.func @most_warps(%a: memref<?x?xf16>, %c: memref<?x?xf32>, %k: index) kernel attributes {iris.num_warps = 32 : i32} {
+    // expected-remark @+1 {{the kernel has 32 warps; expected at most 28, which leaves 4 to load operand tiles}}
+    %r = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<512x64xf32>
+    tile.store %r, %c[%k, %k] : tensor<512x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @four_groups
+  // CHECK-NOT: iris.producer_warps
+  // CHECK: llvm.nvvm.mma.m16n8k16.row.col.f32.f32
+  gpu.func @four_groups(%a: memref<?x?xf16>, %c: memref<?x?xf32>, %k: index) kernel attributes {iris.num_warps = 16 : i32} {
+    // expected-remark @+1 {{a result is tensor<16x64xf32>, for 4 groups of 4 warps; expected for each group 64 rows of 8 columns, or 64 columns of 8 rows}}
+    %r = tile.matmul %a[%k, %k], %a[%k, %k] k(%k) block(64) : memref<?x?xf16>, memref<?x?xf16> -> tensor<16x64xf32>
+    tile.store %r, %c[%k, %k] : tensor<16x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
 }

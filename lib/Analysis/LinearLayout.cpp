@@ -373,18 +373,20 @@ std::optional<LayoutIndex> LinearLayout::invert(uint64_t index) const {
   return makeSpan(*this).solve(index);
 }
 
-SmallVector<unsigned> LinearLayout::getContiguousRegisterBits() const {
-  return getRegisterRun(shape.empty() ? 1 : shape.back());
+SmallVector<unsigned>
+LinearLayout::getContiguousRegisterBits(unsigned dim) const {
+  return getRegisterRun(uint64_t(1) << getDimShift(dim), shape[dim]);
 }
 
 SmallVector<unsigned> LinearLayout::getRowMajorRegisterBits() const {
-  return getRegisterRun(getNumElements());
+  return getRegisterRun(/*step=*/1, getNumElements());
 }
 
-/// The register bits of a run of at most `length` consecutive elements.
-SmallVector<unsigned> LinearLayout::getRegisterRun(uint64_t length) const {
+/// The register bits of a run of at most `length` elements, `step` apart.
+SmallVector<unsigned> LinearLayout::getRegisterRun(uint64_t step,
+                                                   uint64_t length) const {
   SmallVector<unsigned> result;
-  for (uint64_t index = 1; index < length; index <<= 1) {
+  for (uint64_t index = step; index < step * length; index <<= 1) {
     // Exactly one basis may have this index bit: a register's, and no other
     // bit.
     std::optional<unsigned> registerBit;

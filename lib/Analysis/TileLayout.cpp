@@ -133,6 +133,18 @@ mlir::iris::verifyLayoutFits(RankedTensorType type, unsigned numWarps,
 // Creating layouts
 //===----------------------------------------------------------------------===//
 
+unsigned mlir::iris::getInnerDim(MemRefType buffer, ArrayRef<int64_t> shape) {
+  unsigned last = shape.size() - 1;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(buffer.getStridesAndOffset(strides, offset)) || strides[last] == 1)
+    return last;
+  for (unsigned dim = last; dim-- > 0;)
+    if (strides[dim] == 1 && shape[dim] > 1)
+      return dim;
+  return last;
+}
+
 tile::BlockedAttr
 mlir::iris::getDefaultLayout(MLIRContext *context, ArrayRef<int64_t> shape,
                              int64_t vectorSize, unsigned numWarps,

@@ -119,7 +119,8 @@ TEST(LinearLayout, AllGatherTile) {
   EXPECT_EQ(layout.getNumRegisters(), 8u);
   EXPECT_EQ(layout.getNumLanes(), 64u);
   EXPECT_EQ(layout.getNumWarps(), 4u);
-  EXPECT_EQ(layout.getContiguity(), 8u);
+  EXPECT_EQ(layout.getContiguity(0), 1u);
+  EXPECT_EQ(layout.getContiguity(1), 8u);
   EXPECT_TRUE(layout.isSurjective());
   EXPECT_TRUE(layout.hasUniqueOwners());
   EXPECT_EQ(layout.apply({5, 0, 0}), 5u);
@@ -136,7 +137,8 @@ TEST(LinearLayout, RowMajorRunsContinueInTheNextRow) {
   // Two rows of 8 in a thread, of 16 rows.
   LinearLayout rows =
       LinearLayout::blocked({16, 8}, {2, 8}, {8, 1}, {1, 1}, {1, 0});
-  EXPECT_EQ(rows.getContiguousRegisterBits().size(), 3u);
+  EXPECT_EQ(rows.getContiguousRegisterBits(1).size(), 3u);
+  EXPECT_EQ(rows.getContiguousRegisterBits(0), (SmallVector<unsigned>{3}));
   EXPECT_EQ(rows.getRowMajorRegisterBits(),
             (SmallVector<unsigned>{0, 1, 2, 3}));
   // Half a row: the next row is not adjacent.
@@ -205,10 +207,12 @@ TEST(LinearLayout, ContiguousRunsAreAligned) {
     SmallVector<int64_t> shape = randomShape(rng);
     LinearLayout layout =
         round % 2 ? randomBlocked(rng, shape) : randomLinear(rng, shape);
-    SmallVector<unsigned> bits = layout.getContiguousRegisterBits();
+    unsigned dim = rng() % shape.size();
+    SmallVector<unsigned> bits = layout.getContiguousRegisterBits(dim);
     uint64_t width = uint64_t(1) << bits.size();
+    uint64_t step = uint64_t(1) << layout.getDimShift(dim);
     vectors += width > 1;
-    EXPECT_LE(width, static_cast<uint64_t>(shape.back()));
+    EXPECT_LE(width, static_cast<uint64_t>(shape[dim]));
     uint64_t runMask = 0;
     for (unsigned bit : bits)
       runMask |= uint64_t(1) << bit;
@@ -216,12 +220,12 @@ TEST(LinearLayout, ContiguousRunsAreAligned) {
       if (index.reg & runMask)
         return;
       uint64_t first = layout.apply(index);
-      EXPECT_EQ(first % width, 0u);
+      EXPECT_EQ(first / step % width, 0u);
       for (uint64_t i = 0; i < width; ++i) {
         LayoutIndex next = index;
         for (auto [k, bit] : llvm::enumerate(bits))
           next.reg |= ((i >> k) & 1) << bit;
-        EXPECT_EQ(layout.apply(next), first + i);
+        EXPECT_EQ(layout.apply(next), first + i * step);
       }
     });
   }
@@ -341,11 +345,11 @@ TEST(LinearLayout, FromCoordinates) {
       {4, 4}, {}, {{0, 1}, {0, 2}, {1, 1}, {2, 2}}, {});
   EXPECT_TRUE(layout.isSurjective());
   EXPECT_TRUE(layout.hasUniqueOwners());
-  EXPECT_EQ(layout.getContiguity(), 1u);
+  EXPECT_EQ(layout.getContiguity(1), 1u);
   EXPECT_EQ(layout.apply({0, 4 + 1, 0}), 4u + 0);
   // Bits that no basis reaches become registers.
   layout = LinearLayout::fromCoordinates({4, 8}, {{0, 1}}, {{1, 0}}, {{2, 0}});
   EXPECT_EQ(layout.getNumRegisters(), 8u);
   EXPECT_TRUE(layout.isSurjective());
-  EXPECT_EQ(layout.getContiguity(), 8u);
+  EXPECT_EQ(layout.getContiguity(1), 8u);
 }

@@ -169,19 +169,19 @@ public:
   /// holds it.
   std::optional<LayoutIndex> invert(uint64_t index) const;
 
-  /// Returns the register bits whose bases are 1, 2, 4, ... within the last
-  /// dimension and are not part of any other basis: `1 << size()` consecutive
+  /// Returns the register bits whose bases are 1, 2, 4, ... within dimension
+  /// `dim` and are not part of any other basis: `1 << size()` consecutive
   /// elements that start at a multiple of their number.
-  llvm::SmallVector<unsigned> getContiguousRegisterBits() const;
+  llvm::SmallVector<unsigned> getContiguousRegisterBits(unsigned dim) const;
 
   /// The same for consecutive elements in the row-major order of the whole
   /// tile.
   llvm::SmallVector<unsigned> getRowMajorRegisterBits() const;
 
-  /// Returns the number of consecutive elements along the last dimension that a
+  /// Returns the number of consecutive elements along dimension `dim` that a
   /// thread can access at once.
-  unsigned getContiguity() const {
-    return 1u << getContiguousRegisterBits().size();
+  unsigned getContiguity(unsigned dim) const {
+    return 1u << getContiguousRegisterBits(dim).size();
   }
 
   /// Returns, for each position p of this layout, the position in `source` of
@@ -203,7 +203,8 @@ public:
   std::string toString() const;
 
 private:
-  llvm::SmallVector<unsigned> getRegisterRun(uint64_t length) const;
+  llvm::SmallVector<unsigned> getRegisterRun(uint64_t step,
+                                             uint64_t length) const;
   unsigned size(LayoutDim dim) const {
     return 1u << bases[static_cast<unsigned>(dim)].size();
   }

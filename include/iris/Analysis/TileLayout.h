@@ -29,6 +29,11 @@ LogicalResult verifyLayoutFits(RankedTensorType type, unsigned numWarps,
                                unsigned warpSize,
                                function_ref<InFlightDiagnostic()> emitError);
 
+/// Returns the dimension along which neighbours of a window of extents `shape`
+/// are neighbours in the memory of `buffer`: the last one, unless only the
+/// stride of another one is known to be 1.
+unsigned getInnerDim(MemRefType buffer, ArrayRef<int64_t> shape);
+
 /// Returns an efficient layout for loads and stores of a tile of extents
 /// `shape`: every thread holds `vectorSize` consecutive elements of the last
 /// dimension, or fewer if the tile is too small; lanes go along rows, and warps

@@ -74,21 +74,24 @@ void Planner::limitWidth(uint64_t divisor, StringRef reason) {
 }
 
 void Planner::chooseWidth() {
-  unsigned last = rank - 1;
+  unsigned inner = plan.innerDim = getInnerDim(type, tile.getShape());
   plan.width = kMaxAccessBytes / plan.elementBytes;
-  limitWidth(layout.getContiguity(), "the layout gives a thread fewer "
-                                     "consecutive elements of the last "
-                                     "dimension");
-  if (strides[last] != 1)
+  limitWidth(layout.getContiguity(inner),
+             inner == rank - 1
+                 ? "the layout gives a thread fewer consecutive elements of "
+                   "the last dimension"
+                 : "the layout gives a thread fewer consecutive elements of "
+                   "the dimension with stride 1");
+  if (strides[inner] != 1)
     limitWidth(1, "inner stride not known to be 1");
 
   // Facts that are known to be misaligned limit the width; unknown facts are
-  // checked at run time. Only the last dimension's offset matters by itself:
+  // checked at run time. Only the inner dimension's offset matters by itself:
   // the others are multiplied by their strides.
   if (!ShapedType::isDynamic(bufferOffset))
     limitWidth(getPowerOfTwoDivisor(bufferOffset),
                "offset of the buffer is not a multiple of the access");
-  if (std::optional<int64_t> offset = getConstantIntValue(offsets[last]))
+  if (std::optional<int64_t> offset = getConstantIntValue(offsets[inner]))
     limitWidth(getPowerOfTwoDivisor(*offset),
                "offset of the window is not a multiple of the access");
   auto getRowDivisor = [&](unsigned dim) {
@@ -100,12 +103,12 @@ void Planner::chooseWidth() {
     return start >= Divisibility::kMax / divisor ? Divisibility::kMax
                                                  : start * divisor;
   };
-  for (unsigned dim = 0; dim < last; ++dim)
-    if (!ShapedType::isDynamic(strides[dim]))
+  for (unsigned dim = 0; dim < rank; ++dim)
+    if (dim != inner && !ShapedType::isDynamic(strides[dim]))
       limitWidth(getRowDivisor(dim),
                  "row pitch is not a multiple of the access");
 
-  plan.vectorBits = layout.getContiguousRegisterBits();
+  plan.vectorBits = layout.getContiguousRegisterBits(inner);
   plan.vectorBits.resize(llvm::Log2_32(plan.width));
   if (plan.width == 1) {
     // Single elements are aligned to their size.
@@ -114,9 +117,9 @@ void Planner::chooseWidth() {
   uint64_t bytes = plan.width * plan.elementBytes;
   plan.checkPointer = facts.getPointerDivisor(buffer) < bytes;
   plan.checkBufferOffset = ShapedType::isDynamic(bufferOffset);
-  plan.checkLastOffset = facts.getDivisor(offsets[last]) < plan.width;
-  for (unsigned dim = 0; dim < last; ++dim)
-    if (getRowDivisor(dim) < plan.width)
+  plan.checkInnerOffset = facts.getDivisor(offsets[inner]) < plan.width;
+  for (unsigned dim = 0; dim < rank; ++dim)
+    if (dim != inner && getRowDivisor(dim) < plan.width)
       plan.alignedStrides.push_back(dim);
 }
 
@@ -207,7 +210,7 @@ void mlir::iris::remarkAccess(Operation *op, const AccessPlan &plan) {
          << (plan.missed.empty() ? "" : ", because ") << plan.missed
          << "; checks at run time:" << (plan.checkPointer ? " pointer" : "")
          << (plan.checkBufferOffset ? " buffer offset" : "")
-         << (plan.checkLastOffset ? " window offset" : "")
+         << (plan.checkInnerOffset ? " window offset" : "")
          << (plan.alignedStrides.empty() ? "" : " row pitch")
          << (plan.smallStrides.empty() ? "" : " 31-bit offsets")
          << (plan.lowerBounds.empty() && plan.upperBounds.empty() ? ""

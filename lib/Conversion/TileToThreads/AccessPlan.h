@@ -13,6 +13,8 @@ namespace mlir::iris {
 
 /// The plan of one tile.load or tile.store.
 struct AccessPlan {
+  /// The dimension along which an access has its elements.
+  unsigned innerDim = 0;
   /// Elements per access on the fast path; contiguous in memory.
   unsigned width = 1;
   /// Bytes of one element.
@@ -30,7 +32,7 @@ struct AccessPlan {
   /// Conditions of the fast path that must be checked at run time.
   bool checkPointer = false;
   bool checkBufferOffset = false;
-  bool checkLastOffset = false;
+  bool checkInnerOffset = false;
   /// Dimensions whose stride must be a multiple of `width`.
   SmallVector<unsigned> alignedStrides;
   /// Dimensions whose stride must not exceed a limit: {dimension, limit}.
@@ -40,7 +42,7 @@ struct AccessPlan {
   SmallVector<unsigned> upperBounds;
 
   bool hasChecks() const {
-    return checkPointer || checkBufferOffset || checkLastOffset ||
+    return checkPointer || checkBufferOffset || checkInnerOffset ||
            !alignedStrides.empty() || !smallStrides.empty() ||
            !lowerBounds.empty() || !upperBounds.empty();
   }

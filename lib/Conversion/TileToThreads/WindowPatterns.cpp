@@ -199,8 +199,8 @@ Value WindowAccess::emitCondition() {
     condition.compare(arith::CmpIPredicate::ule, view.getStride(dim),
                       t.index(limit));
 
-  if (plan.checkLastOffset)
-    condition.requireMultiple(offsets.back(), plan.width);
+  if (plan.checkInnerOffset)
+    condition.requireMultiple(offsets[plan.innerDim], plan.width);
   for (unsigned dim : plan.lowerBounds)
     condition.compare(arith::CmpIPredicate::sge, offsets[dim], t.index(0));
   for (unsigned dim : plan.upperBounds) {
@@ -213,9 +213,9 @@ Value WindowAccess::emitCondition() {
 Value WindowAccess::emitGroupCondition(ThreadBuilder &t) {
   Condition condition(t);
   requireAlignment(condition);
-  condition.requireMultiple(view.getSize(view.getRank() - 1), plan.width);
-  if (plan.checkLastOffset)
-    condition.requireMultiple(offsets.back(), plan.width);
+  condition.requireMultiple(view.getSize(plan.innerDim), plan.width);
+  if (plan.checkInnerOffset)
+    condition.requireMultiple(offsets[plan.innerDim], plan.width);
   return condition.value;
 }
 

@@ -113,3 +113,35 @@ func.func @divisors(%b: memref<?xf16> {iris.divisibility = 32 : i32},
   }
   return
 }
+
+// -----
+
+// Columns that are contiguous.
+func.func @columns(%b: memref<?x?xf16, strided<[1, ?]>>, %i: index) {
+  // expected-remark @+1 {{[Passed] access | Category:tile-vectorize-access | bytesPerAccess=16, runtimeCheck=true}}
+  %v = tile.load %b[%i, %i]
+      : memref<?x?xf16, strided<[1, ?]>> -> tensor<256x8xf16>
+  return
+}
+
+// -----
+
+func.func @column_pitch(%b: memref<?x?xf16, strided<[1, 508]>>, %i: index) {
+  // expected-remark @+1 {{Reason="row pitch is not a multiple of the access", bytesPerAccess=8}}
+  %v = tile.load %b[%i, %i]
+      : memref<?x?xf16, strided<[1, 508]>> -> tensor<256x8xf16>
+  return
+}
+
+// -----
+
+// A tile has one layout, that of the rows.
+func.func @rows_and_columns(%b: memref<?x?xf16, strided<[1, ?]>>,
+                            %o: memref<?x?xf16>, %i: index) {
+  // expected-remark @+1 {{Reason="the layout gives a thread fewer consecutive elements of the dimension with stride 1", bytesPerAccess=2}}
+  %v = tile.load %b[%i, %i]
+      : memref<?x?xf16, strided<[1, ?]>> -> tensor<8x256xf16>
+  // expected-remark @+1 {{bytesPerAccess=16, runtimeCheck=true}}
+  tile.store %v, %o[%i, %i] : tensor<8x256xf16>, memref<?x?xf16>
+  return
+}

@@ -228,3 +228,80 @@ func.func @indexed_sums(%b: memref<?x?xf32>, %o: memref<?xf32>, %n: index) {
   tile.store %s, %o[%n] : tensor<64xf32>, memref<?xf32>
   return
 }
+
+// -----
+
+// Sixteen bytes of a column where the columns of all buffers are contiguous.
+!columns = memref<?x?xf16, strided<[1, ?]>>
+// CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [8, 1], threads_per_warp = [32, 2], warps_per_cta = [1, 4], order = [0, 1]>
+// CHECK-LABEL: @column_major
+// CHECK: tile.load {{.*}} -> tensor<256x8xf16, #[[L]]>
+// CHECK-NEXT: tile.store {{.*}} : tensor<256x8xf16, #[[L]]>
+func.func @column_major(%b: !columns, %i: index) {
+  %v = tile.load %b[%i, %i] : !columns -> tensor<256x8xf16>
+  tile.store %v, %b[%i, %i] : tensor<256x8xf16>, !columns
+  return
+}
+
+// -----
+
+// The dimension in the middle.
+!middle = memref<?x?x?xf32, strided<[?, 1, ?]>>
+// CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [1, 4, 1], threads_per_warp = [2, 8, 4], warps_per_cta = [4, 1, 1], order = [1, 2, 0]>
+// CHECK-LABEL: @middle
+// CHECK: tile.load {{.*}} -> tensor<8x32x4xf32, #[[L]]>
+func.func @middle(%b: !middle, %i: index) {
+  %v = tile.load %b[%i, %i, %i] : !middle -> tensor<8x32x4xf32>
+  return
+}
+
+// -----
+
+// A thread has consecutive columns where their sums add neighbours first.
+!columns = memref<?x?xf32, strided<[1, ?]>>
+// CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [4, 16], threads_per_warp = [32, 2], warps_per_cta = [1, 4], order = [0, 1]>
+// CHECK-LABEL: @column_major_sums
+// CHECK: tile.reduce sum {{.*}} : tensor<128x128xf32, #[[L]]>
+func.func @column_major_sums(%b: !columns, %o: memref<?xf32>, %i: index) {
+  %v = tile.load %b[%i, %i] : !columns -> tensor<128x128xf32>
+  %s = tile.reduce sum %v dim 1 : tensor<128x128xf32> -> tensor<128xf32>
+  tile.store %s, %o[%i] : tensor<128xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+// Rows where a buffer has those, or strides that are not known.
+!columns = memref<?x?xf32, strided<[1, ?]>>
+!unknown = memref<?x?xf32, strided<[?, ?]>>
+// CHECK: #[[L:.+]] = #tile.blocked<size_per_thread = [1, 4], threads_per_warp = [2, 32], warps_per_cta = [4, 1], order = [1, 0]>
+// CHECK-LABEL: @both
+// CHECK: tile.load {{.*}} -> tensor<8x128xf32, #[[L]]>
+// CHECK: tile.store {{.*}} : tensor<8x128xf32, #[[L]]>
+// CHECK-LABEL: @unknown
+// CHECK: tile.load {{.*}} -> tensor<8x128xf32, #[[L]]>
+func.func @both(%b: !columns, %o: memref<?x?xf32>, %i: index) {
+  %v = tile.load %b[%i, %i] : !columns -> tensor<8x128xf32>
+  tile.store %v, %o[%i, %i] : tensor<8x128xf32>, memref<?x?xf32>
+  return
+}
+func.func @unknown(%b: !unknown, %i: index) {
+  %v = tile.load %b[%i, %i] : !unknown -> tensor<8x128xf32>
+  return
+}
+
+// -----
+
+// What is loaded by columns and stored transposed, by rows, stays in its thread.
+!columns = memref<?x?xf32, strided<[1, ?]>>
+// CHECK-DAG: #[[C:.+]] = #tile.blocked<size_per_thread = [4, 1], threads_per_warp = [16, 4], warps_per_cta = [1, 4], order = [0, 1]>
+// CHECK-DAG: #[[R:.+]] = #tile.blocked<size_per_thread = [1, 4], threads_per_warp = [4, 16], warps_per_cta = [4, 1], order = [1, 0]>
+// CHECK-LABEL: @transposed_columns
+// CHECK: tile.transpose {{.*}} : tensor<64x64xf32, #[[C]]> -> tensor<64x64xf32, #[[R]]>
+// CHECK-NEXT: tile.store {{.*}} : tensor<64x64xf32, #[[R]]>
+func.func @transposed_columns(%b: !columns, %o: memref<?x?xf32>, %i: index) {
+  %v = tile.load %b[%i, %i] : !columns -> tensor<64x64xf32>
+  %t = tile.transpose %v [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
+  tile.store %t, %o[%i, %i] : tensor<64x64xf32>, memref<?x?xf32>
+  return
+}

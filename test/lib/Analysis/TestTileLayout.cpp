@@ -37,7 +37,7 @@ private:
         op->emitRemark() << layout->getNumRegisters() << " registers, "
                          << layout->getNumLanes() << " lanes, "
                          << layout->getNumWarps() << " waves; "
-                         << layout->getContiguity()
+                         << layout->getContiguity(tile.getRank() - 1)
                          << " consecutive elements of a row, "
                          << getRowMajorBytes(tile)
                          << " consecutive bytes of the tile; "

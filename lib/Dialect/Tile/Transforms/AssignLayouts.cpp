@@ -124,9 +124,10 @@ struct Group {
   bool pinned = false;
   /// Bytes of the widest element that is loaded or stored; 0 if none is.
   int64_t accessBytes = 0;
-  /// True if a window of a buffer is loaded or stored: by accesses of several
-  /// elements. Gathers and scatters access element by element.
-  bool hasWindows = false;
+  /// The dimensions along which windows of buffers are contiguous: a bit each.
+  /// They are accessed by several elements at once, but gathers and scatters,
+  /// which have no such bit, element by element.
+  uint64_t innerDims = 0;
   int64_t elementBytes = 1;
   /// Elements of one packet access, if tiles are sent as packets; otherwise 0.
   int64_t packetElements = 0;
@@ -173,6 +174,8 @@ private:
   void tie(Value a, Value b);
   void convertOperand(OpOperand &operand, Attribute layout);
   void convertResult(OpResult result, Attribute natural);
+  BlockedAttr getAccessLayout(const Group &group, unsigned inner,
+                              int64_t vectorSize);
   Attribute getPacketLayout(Value tile);
   bool staysInThread(RankedTensorType from, RankedTensorType to);
 
@@ -291,7 +294,7 @@ void LayoutAssigner::tie(Value a, Value b) {
     first.layout = second.layout;
   }
   first.accessBytes = std::max(first.accessBytes, second.accessBytes);
-  first.hasWindows |= second.hasWindows;
+  first.innerDims |= second.innerDims;
   first.elementBytes = std::max(first.elementBytes, second.elementBytes);
   first.packetElements = std::max(first.packetElements, second.packetElements);
   first.orderedDims |= second.orderedDims;
@@ -308,12 +311,14 @@ void LayoutAssigner::formGroups() {
     Group &group = groups[getGroup(tile)];
     group.accessBytes = std::max(group.accessBytes, bytes);
   };
-  auto addWindow = [&](Value tile) {
+  auto addWindow = [&](Value tile, Value buffer) {
     addAccess(tile);
-    groups[getGroup(tile)].hasWindows = true;
+    groups[getGroup(tile)].innerDims |=
+        uint64_t(1) << iris::getInnerDim(cast<MemRefType>(buffer.getType()),
+                                         getTileType(tile).getShape());
   };
   auto addPacketAccess = [&](Value tile) {
-    addWindow(tile);
+    addAccess(tile);
     int64_t bytes = getElementBytes(getTileType(tile).getElementType());
     Group &group = groups[getGroup(tile)];
     group.packetElements =
@@ -321,8 +326,11 @@ void LayoutAssigner::formGroups() {
   };
   function->walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
-        .Case([&](LoadOp load) { addWindow(load.getResult()); })
-        .Case([&](StoreOp store) { addWindow(store.getValue()); })
+        .Case(
+            [&](LoadOp load) { addWindow(load.getResult(), load.getSource()); })
+        .Case([&](StoreOp store) {
+          addWindow(store.getValue(), store.getDestination());
+        })
         .Case([&](GatherOp gather) { addAccess(gather.getResult()); })
         .Case([&](ScatterOp scatter) { addAccess(scatter.getValue()); })
         .Case(
@@ -389,14 +397,17 @@ void LayoutAssigner::collectFlows() {
 static constexpr int64_t kMinRowBytes = 32;
 
 /// Gives each thread consecutive rows where it has several, so that a reduction
-/// in order starts in the thread. The last dimension has the elements of an
+/// in order starts in the thread. The inner dimension has the elements of an
 /// access.
 static BlockedAttr withConsecutiveRows(BlockedAttr layout, const Group &group,
                                        int64_t elementBytes) {
   SmallVector<int64_t> size(layout.getSizePerThread());
-  for (size_t dim = 0; dim + 1 < size.size(); ++dim) {
+  int64_t inner = layout.getOrder().front();
+  for (int64_t dim = 0; dim < static_cast<int64_t>(size.size()); ++dim) {
+    if (dim == inner)
+      continue;
     int64_t lanes = layout.getThreadsPerWarp()[dim];
-    bool isWide = group.shape.back() * elementBytes >= kMinRowBytes;
+    bool isWide = group.shape[inner] * elementBytes >= kMinRowBytes;
     int64_t covered = size[dim] * lanes * layout.getWarpsPerCta()[dim];
     if ((group.orderedDims >> dim & 1) && (lanes == 1 || isWide) &&
         covered < group.shape[dim])
@@ -404,6 +415,31 @@ static BlockedAttr withConsecutiveRows(BlockedAttr layout, const Group &group,
   }
   return BlockedAttr::get(layout.getContext(), size, layout.getThreadsPerWarp(),
                           layout.getWarpsPerCta(), layout.getOrder());
+}
+
+/// The dimension along which a thread should have neighbours: where all windows
+/// are contiguous along another one than the last, that one.
+static unsigned getInnerDim(const Group &group) {
+  if (llvm::has_single_bit(group.innerDims) && !group.packetElements)
+    return llvm::countr_zero(group.innerDims);
+  return group.shape.size() - 1;
+}
+
+/// The layout for accesses of `vectorSize` elements along dimension `inner`.
+BlockedAttr LayoutAssigner::getAccessLayout(const Group &group, unsigned inner,
+                                            int64_t vectorSize) {
+  // The dimensions of a tile whose last one is `inner`, and back.
+  size_t rank = group.shape.size();
+  SmallVector<int64_t> shape(group.shape), back;
+  shape.erase(shape.begin() + inner);
+  shape.push_back(group.shape[inner]);
+  for (size_t dim = 0; dim < rank; ++dim)
+    back.push_back(dim == inner ? rank - 1 : dim < inner ? dim : dim - 1);
+  return cast<BlockedAttr>(iris::transposeLayout(
+      iris::getDefaultLayout(
+          function.getContext(), shape, vectorSize, numWarps, warpSize,
+          /*minSize=*/std::max<int64_t>(1, group.packetElements)),
+      back));
 }
 
 void LayoutAssigner::assign() {
@@ -436,17 +472,15 @@ void LayoutAssigner::assign() {
     // and consecutive threads write consecutive packets. Accesses of single
     // elements are of neighbours where neighbouring threads have neighbours;
     // but reductions in order start with neighbours, and should in the thread.
-    bool isInOrder = group.orderedDims >> (group.shape.size() - 1) & 1;
+    unsigned inner = getInnerDim(group);
+    bool isInOrder = group.orderedDims >> inner & 1;
     int64_t vectorSize = 16 / bytes;
     if (group.packetElements)
       vectorSize = group.packetElements;
-    else if (group.accessBytes && !group.hasWindows && !isInOrder)
+    else if (group.accessBytes && !group.innerDims && !isInOrder)
       vectorSize = 1;
     group.layout = withConsecutiveRows(
-        iris::getDefaultLayout(
-            function.getContext(), group.shape, vectorSize, numWarps, warpSize,
-            /*minSize=*/std::max<int64_t>(1, group.packetElements)),
-        group, bytes);
+        getAccessLayout(group, inner, vectorSize), group, bytes);
     LDBG() << "tiles of shape " << llvm::interleaved(group.shape, "x") << ": "
            << group.layout << ", for accesses of " << vectorSize
            << " elements of " << bytes << " bytes"

@@ -17,11 +17,14 @@ def TileAssignLayoutsPass : Pass<"tile-assign-layouts"> {
     A selected layout gives each thread as many consecutive elements of a row as
     fit into 16 bytes of the widest element type that the tile is loaded or
     stored as, or fewer if the tile does not have enough elements for all
-    threads. Tiles that are sent as packets always have 8 contiguous bytes per
-    thread: one access. Where sums or products of floats reduce the rows of a
-    tile, which `tile.reduce` does in order, the rows of a thread are
-    consecutive. Tiles that are only gathered or scattered, element by element,
-    have neighbours in neighbouring threads, unless such a sum adds them.
+    threads. They are elements of a column, or of another dimension, if all
+    buffers that the tile is loaded from or stored to have, by their types, a
+    stride of 1 along that dimension and not along the last. Tiles that are sent
+    as packets always have 8 contiguous bytes per thread: one access. Where sums
+    or products of floats reduce the rows of a tile, which `tile.reduce` does in
+    order, the rows of a thread are consecutive. Tiles that are only gathered or
+    scattered, element by element, have neighbours in neighbouring threads,
+    unless such a sum adds them.
 
     It is an error if a pinned layout does not fit the workgroup.
 

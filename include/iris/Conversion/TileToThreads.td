@@ -18,7 +18,8 @@ def ConvertTileToThreadsPass : Pass<"convert-tile-to-threads"> {
     Conditions that `iris.divisibility` or static shapes prove are not checked.
 
     Each access is reported as a remark of category `tile-vectorize-access`:
-    passed with the bytes per access, or missed with the reason.
+    passed with the bytes per access, or missed with the reason. Gathers and
+    scatters access element by element.
 
     Example, one 16-byte access per thread:
 

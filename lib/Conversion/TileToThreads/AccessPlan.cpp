@@ -225,3 +225,13 @@ void mlir::iris::remarkAccess(Operation *op, const AccessPlan &plan) {
       << reason("{0}", plan.missed) << metric("bytesPerAccess", bytes)
       << metric("runtimeCheck", plan.hasChecks());
 }
+
+void mlir::iris::remarkIndexedAccess(Operation *op, Type type) {
+  using namespace mlir::remark;
+  missed(op->getLoc(),
+         RemarkOpts::name("access").category("tile-vectorize-access"))
+      << reason("each element has coordinates of its own; expected a window "
+                "(tile.load, tile.store)")
+      << metric("bytesPerAccess", getElementBytes(type))
+      << metric("runtimeCheck", true);
+}

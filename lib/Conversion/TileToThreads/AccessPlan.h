@@ -59,6 +59,10 @@ AccessPlan planAccess(Value buffer, ValueRange offsets, RankedTensorType tile);
 /// Emits the plan as a remark at `op`.
 void remarkAccess(Operation *op, const AccessPlan &plan);
 
+/// Emits a remark at `op`, a gather or scatter of elements of `type`, which has
+/// no plan.
+void remarkIndexedAccess(Operation *op, Type type);
+
 } // namespace mlir::iris
 
 #endif // IRIS_LIB_CONVERSION_TILETOTHREADS_ACCESSPLAN_H

@@ -133,6 +133,10 @@ static LogicalResult analyzeKernel(FunctionOpInterface function,
     scratchBytes = std::max(scratchBytes, bytes);
     if (bytes > 0)
       LDBG() << *op << ": " << bytes << " bytes of workgroup memory";
+    if (auto gather = dyn_cast<tile::GatherOp>(op))
+      remarkIndexedAccess(op, getElementTypeOrSelf(gather.getResult()));
+    if (auto scatter = dyn_cast<tile::ScatterOp>(op))
+      remarkIndexedAccess(op, getElementTypeOrSelf(scatter.getValue()));
     if (auto load = dyn_cast<tile::LoadOp>(op))
       facts.plans[op] = planAccess(load.getSource(), load.getOffsets(),
                                    load.getResult().getType());

@@ -145,3 +145,14 @@ func.func @rows_and_columns(%b: memref<?x?xf16, strided<[1, ?]>>,
   tile.store %v, %o[%i, %i] : tensor<8x256xf16>, memref<?x?xf16>
   return
 }
+
+// -----
+
+func.func @indexed(%b: memref<?xi16>) {
+  %i = tile.range dim 0 : tensor<2048xindex>
+  // expected-remark @+1 {{[Missed] access | Category:tile-vectorize-access | Reason="each element has coordinates of its own; expected a window (tile.load, tile.store)", bytesPerAccess=2, runtimeCheck=true}}
+  %v = tile.gather %b[%i] : memref<?xi16>, tensor<2048xindex> -> tensor<2048xi16>
+  // expected-remark @+1 {{each element has coordinates of its own}}
+  tile.scatter %v, %b[%i] : tensor<2048xi16>, memref<?xi16>, tensor<2048xindex>
+  return
+}

@@ -9,7 +9,8 @@ One kernel per case: a tile of the matrix product of two buffers with hashed
 data, for every element type of the chip, k-blocks, layouts of the buffers,
 ragged sizes, pitches and unaligned pointers, an initial value, and operands
 that the region yields. `check` compares with the product in double precision,
-within a bound derived from k, and checks that nothing else was written.
+within a bound derived from k, and checks that nothing else was written and, of
+AMD code, that barriers order what waves do with LDS.
 --vector-bytes: as hosts with vectors of N bytes execute AMD code.
 """
 import argparse
@@ -234,7 +235,8 @@ class Kernel:
         launch = emulator.Launch(
             code, self.name, grid=(1, 1, 1), block=(case.warps * wave, 1, 1),
             args=arguments + [*case.at, limit], mem=memory, device=0)
-        emulator.Emu(memory, seed=seed, budget=50_000_000).run([launch])
+        order = {} if emulator is ptx else {"checks_order": True}
+        emulator.Emu(memory, seed=seed, budget=50_000_000, **order).run([launch])
         got = memory.get(target, number, before.size).reshape(before.shape)
 
         used = max(0, min(limit, case.k))
@@ -307,6 +309,10 @@ def get_cases(chip):
                       sizes=(40, 24), at=(16, 16)))
     cases.append(Case(tile=(16, 16), warps=8, k=96, kind=kinds[-1], block=64,
                       yields="ab"))
+    # More threads than elements that are loaded one by one.
+    if "f32" in kinds:
+        cases.append(Case(tile=(64, 16), warps=16, k=64, kind="f32",
+                          orders="kr"))
     # Transposes with enough elements per thread for whole vectors in LDS.
     for orders in ("kr", "rk", "rr"):
         cases.append(Case(tile=(64, 64), warps=2, block=64, k=176,

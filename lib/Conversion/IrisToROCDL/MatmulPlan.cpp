@@ -240,6 +240,7 @@ static OperandTileCopy planFill(MemRefType buffer, unsigned kDim, unsigned rows,
   fill.isDirect = chip.amd.directLoadBytes == kChunkBytes && fill.alongK &&
                   fill.hasNeighbours && fill.ks * bytes == kChunkBytes &&
                   bits.size() >= threadBits;
+  fill.numOwners = 1u << fill.threadBits.size();
   fill.threadBits.resize(threadBits, {0, 0});
   fill.unitsPerThread = 1u << fill.unitBits.size();
   return fill;

@@ -96,6 +96,8 @@ struct OperandTileCopy {
   /// Row and k of a unit, for each bit of its number; a thread's units are its
   /// own number plus multiples of the number of threads.
   SmallVector<std::pair<unsigned, unsigned>> threadBits, unitBits;
+  /// Threads that have units of their own; those above them have copies.
+  unsigned numOwners = 0;
 
   /// True if operand tiles of elements of so many bytes may be loaded by more
   /// than one element at a time; otherwise they are filled element by element.

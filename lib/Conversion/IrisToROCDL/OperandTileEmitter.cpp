@@ -342,6 +342,22 @@ Value OperandTileEmitter::emitChunk(ThreadBuilder &t, Value low,
 
 void OperandTileEmitter::emitStores(ThreadBuilder &t, ValueRange loaded,
                                     Value stage) const {
+  unsigned owners = operandTile.fill.numOwners;
+  if (owners == plan.getNumThreads())
+    return emitOwnStores(t, loaded, stage);
+  // Of whole waves, if possible, so that it is a branch.
+  Value number = t.kernel.warp;
+  if (owners < plan.warpSize)
+    number = t.add(t.mul(number, plan.warpSize), t.kernel.lane);
+  else
+    owners /= plan.warpSize;
+  emitGuarded(
+      t, compare(t, arith::CmpIPredicate::ult, number, t.i32(owners)),
+      [&](ThreadBuilder &inner) { emitOwnStores(inner, loaded, stage); });
+}
+
+void OperandTileEmitter::emitOwnStores(ThreadBuilder &t, ValueRange loaded,
+                                       Value stage) const {
   const OperandTileCopy &fill = operandTile.fill;
   SmallVector<uint64_t> bases = getStoreBases();
   auto store = [&](Value value, unsigned row, unsigned k, unsigned bytes) {

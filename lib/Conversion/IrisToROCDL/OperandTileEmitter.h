@@ -81,6 +81,8 @@ private:
   Type getBitsType(MLIRContext *context) const {
     return IntegerType::get(context, 8 * plan.elementBytes);
   }
+  /// Stores the loaded values of a thread that has units of its own.
+  void emitOwnStores(ThreadBuilder &t, ValueRange loaded, Value stage) const;
   /// The thread's value of a map from (lane, warp) bits.
   Value applyThread(ThreadBuilder &t, ArrayRef<uint64_t> bases) const;
   /// The address in workgroup memory whose offset is the exclusive-or of the

@@ -21,8 +21,8 @@ struct Transfer {
   size_t turn = 0;
   /// Ranks from the sender to the receiver.
   uint32_t distance = 0;
-  /// The number of its lane.
-  size_t lane = 0;
+  /// The index of its peer stream.
+  size_t peerStream = 0;
 
   bool isSend() const { return call.op == Op::send; }
   bool isOfSamePair(const Transfer &other) const {
@@ -87,39 +87,41 @@ static Expected<size_t> mostAtOnce(Communicator &collectives,
   return largest.most / largest.programs;
 }
 
-/// The lanes of each direction: one for each peer, or fewer.
-static Expected<Peers> countLanes(const World &world, Communicator &collectives,
-                                  const std::vector<Transfer> &transfers) {
-  Peers lanes = countPeers(transfers);
-  if (lanes.sends <= 1 && lanes.receives <= 1)
-    return lanes;
+/// The peer streams of each direction: one for each peer, or fewer.
+static Expected<Peers> countStreams(const World &world,
+                                    Communicator &collectives,
+                                    const std::vector<Transfer> &transfers) {
+  Peers streams = countPeers(transfers);
+  if (streams.sends <= 1 && streams.receives <= 1)
+    return streams;
   size_t most = 1;
   // HIP has few queues for all streams of a device, and a kernel waits for
   // those before it in its queue, whatever their streams are.
   if (world.deviceKind() != DeviceKind::hip) {
     IRISRT_ASSIGN_OR_RETURN(size_t atOnce, mostAtOnce(collectives, transfers));
-    if (lanes.sends + lanes.receives <= atOnce)
-      return lanes;
-    const bool isBoth = lanes.sends != 0 && lanes.receives != 0;
+    if (streams.sends + streams.receives <= atOnce)
+      return streams;
+    const bool isBoth = streams.sends != 0 && streams.receives != 0;
     most = std::max<size_t>(isBoth ? atOnce / 2 : atOnce, 1);
   }
-  return Peers{std::min(lanes.sends, most), std::min(lanes.receives, most)};
+  return Peers{std::min(streams.sends, most), std::min(streams.receives, most)};
 }
 
-/// Assigns the lanes: those of sends first.
-static void assignLanes(std::vector<Transfer> &transfers, const Peers &lanes) {
+/// Assigns the peer streams: those of sends first.
+static void assignStreams(std::vector<Transfer> &transfers,
+                          const Peers &streams) {
   Peers seen;
   for (Transfer &each : transfers) {
     if (each.turn == 0)
-      each.lane = each.isSend()
-                      ? seen.sends++ % lanes.sends
-                      : lanes.sends + seen.receives++ % lanes.receives;
+      each.peerStream =
+          each.isSend() ? seen.sends++ % streams.sends
+                        : streams.sends + seen.receives++ % streams.receives;
     else
-      each.lane = std::find_if(transfers.begin(), transfers.end(),
-                               [&](const Transfer &first) {
-                                 return each.isOfSamePair(first);
-                               })
-                      ->lane;
+      each.peerStream = std::find_if(transfers.begin(), transfers.end(),
+                                     [&](const Transfer &first) {
+                                       return each.isOfSamePair(first);
+                                     })
+                            ->peerStream;
   }
 }
 
@@ -132,10 +134,10 @@ Status PointToPoint::openEvents(World &world) {
   return Status::success();
 }
 
-Status PointToPoint::openLanes(World &world, size_t number) {
-  while (lanes_.size() < number) {
-    IRISRT_ASSIGN_OR_RETURN(Stream lane, world.createStream());
-    lanes_.push_back(lane);
+Status PointToPoint::openPeerStreams(World &world, size_t number) {
+  while (peerStreams_.size() < number) {
+    IRISRT_ASSIGN_OR_RETURN(Stream stream, world.createStream());
+    peerStreams_.push_back(stream);
   }
   return Status::success();
 }
@@ -169,27 +171,27 @@ static Status copyToSelf(World &world, const std::vector<Call> &sends,
   return Status::success();
 }
 
-/// Lane 0 is `stream`; the others fork from it and join it.
+/// Peer stream 0 is `stream`; the others fork from it and join it.
 Status PointToPoint::runWithPeers(World &world, Communicator &collectives,
                                   const std::vector<Call> &calls,
                                   Stream stream) {
   std::vector<Transfer> transfers = inOrder(calls, collectives);
-  IRISRT_ASSIGN_OR_RETURN(Peers lanes,
-                          countLanes(world, collectives, transfers));
-  assignLanes(transfers, lanes);
+  IRISRT_ASSIGN_OR_RETURN(Peers number,
+                          countStreams(world, collectives, transfers));
+  assignStreams(transfers, number);
   std::vector<Stream> streams = {stream};
-  if (lanes.sends + lanes.receives > 1) {
-    const size_t others = lanes.sends + lanes.receives - 1;
+  if (number.sends + number.receives > 1) {
+    const size_t others = number.sends + number.receives - 1;
     IRISRT_RETURN_IF_ERROR(openEvents(world));
-    IRISRT_RETURN_IF_ERROR(openLanes(world, others));
-    streams.insert(streams.end(), lanes_.begin(),
-                   lanes_.begin() + static_cast<ptrdiff_t>(others));
+    IRISRT_RETURN_IF_ERROR(openPeerStreams(world, others));
+    streams.insert(streams.end(), peerStreams_.begin(),
+                   peerStreams_.begin() + static_cast<ptrdiff_t>(others));
     IRISRT_RETURN_IF_ERROR(world.record(start_, stream));
   }
   for (size_t i = 1; i < streams.size(); ++i)
     IRISRT_RETURN_IF_ERROR(world.waitFor(start_, streams[i]));
   for (Transfer &each : transfers) {
-    each.call.stream = streams[each.lane];
+    each.call.stream = streams[each.peerStream];
     IRISRT_RETURN_IF_ERROR(collectives.run(each.call));
   }
   for (size_t i = 1; i < streams.size(); ++i) {

@@ -133,7 +133,17 @@ static ncclResult_t initRank(const char *function, ncclComm_t *out,
 static Status makeUniqueId(ncclUniqueId *id, const std::string &host) {
   IRISRT_RETURN_IF_ERROR(checkPointer(id, "uniqueId"));
   IdContents contents;
-  IRISRT_ASSIGN_OR_RETURN(contents.secret, Secret::make());
+  const std::string &known = Env::get().ncclCommId();
+  if (!known.empty() && !host.empty())
+    return Status(StatusCode::failedPrecondition,
+                  "NCCL_COMM_ID is served for ranks of one machine only; "
+                  "expected ids to be passed to the ranks where "
+                  "IRIS_NODE_ADDRESS is set");
+  if (known.empty()) {
+    IRISRT_ASSIGN_OR_RETURN(contents.secret, Secret::make());
+  } else { // ranks of this user only: others cannot connect
+    contents.secret = Secret().derive("NCCL_COMM_ID " + known);
+  }
   if (!host.empty()) {
     IRISRT_ASSIGN_OR_RETURN(contents.address, Job::reserveAddress(host));
   }

@@ -246,6 +246,11 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         "libiris_nccl takes before those beside itself.",
         true},
        set<&Env::ncclKernelDir_, parseAbsolutePath>},
+      {{"NCCL_COMM_ID", "HOST:PORT", "none",
+        "NCCL's: what ncclGetUniqueId makes the id of, on all ranks the same. "
+        "libiris_nccl takes it as a text, for ranks of one machine.",
+        false},
+       set<&Env::ncclCommId_, parsePath>},
       {{"IRIS_TUNE", "off, quick or full",
         "quick for matmuls on CUDA, else off",
         "How long kernels are measured to choose among them.", false},

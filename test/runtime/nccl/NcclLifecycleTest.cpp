@@ -82,6 +82,28 @@ TEST_P(NcclComms, TwoAtOnce) {
             }));
 }
 
+/// Every rank makes the id itself, once for each communicator.
+TEST(NcclCommId, IsMadeOnEachRank) {
+  auto ends = runProcesses(3, [](const LaunchInfo &launch) -> std::string {
+    ::setenv("NCCL_COMM_ID", "127.0.0.1:34567", 1);
+    for (int repetition = 0; repetition < 3; ++repetition) {
+      ncclUniqueId id;
+      NCCL_TRY(ncclGetUniqueId(&id));
+      ncclComm_t comm;
+      const int rank = static_cast<int>(launch.rank);
+      NCCL_TRY(ncclCommInitRank(&comm, 3, id, rank));
+      int32_t data = rank + 1;
+      NCCL_TRY(
+          ncclAllReduce(&data, &data, 1, ncclInt32, ncclSum, comm, nullptr));
+      RANK_CHECK(data == 6);
+      NCCL_TRY(ncclCommDestroy(comm));
+    }
+    return "";
+  });
+  for (const RankEnd &end : ends)
+    EXPECT_EQ("", end.text);
+}
+
 TEST_P(NcclComms, Split) {
   EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
               // Odd and even ranks; the last one has no part.

@@ -142,6 +142,9 @@ public:
   /// \return IRIS_NCCL_KERNEL_DIR: a folder of libiris_nccl's kernels; empty:
   ///   none
   const std::string &ncclKernelDir() const { return ncclKernelDir_; }
+  /// \return NCCL_COMM_ID: what unique ids are made of; empty: of random
+  ///   numbers
+  const std::string &ncclCommId() const { return ncclCommId_; }
   /// \return IRIS_NCCL_DEVICE: the kind of device of libiris_nccl's
   ///   communicators; none: the first of cuda, hip and host that this process
   ///   can use
@@ -186,8 +189,8 @@ private:
   LogLevel logLevel_ = LogLevel::warning;
   std::vector<std::string> rendezvousDirs_;
   std::string compiler_, emulator_, warning_, searchPath_, cacheDir_, imageDir_,
-      matmulTable_, costModel_, ncclLibrary_, ncclKernelDir_, nodeAddress_,
-      interNodeLibrary_;
+      matmulTable_, costModel_, ncclLibrary_, ncclKernelDir_, ncclCommId_,
+      nodeAddress_, interNodeLibrary_;
   bool checkCollectives_ = false, refuseHostCode_ = false, ncclIsOff_ = false;
   std::optional<DeviceKind> ncclDevice_;
   std::optional<TuneLevel> tune_;

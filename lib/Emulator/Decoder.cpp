@@ -20,6 +20,7 @@ InstructionTable::InstructionTable() {
   addVectorDots(*this);
   addVectorPacked(*this);
   addVectorMoves(*this);
+  addVectorIndices(*this);
   addGlobalMemory(*this);
   addSharedMemory(*this);
   addMatrixOperations(*this);
@@ -48,7 +49,8 @@ llvm::SmallVector<StringRef> InstructionTable::getNames() const {
 Error mlir::iris::emulator::decode(Instruction &instruction,
                                    llvm::ArrayRef<uint8_t> encoding,
                                    const Kernel &kernel,
-                                   const irischips::AMDExecution &execution) {
+                                   const irischips::AMDExecution &execution,
+                                   const RegisterOffsets *offsets) {
   if (StringRef(instruction.text).contains("::"))
     return decodeDual(instruction, encoding, kernel, execution);
   ParsedInstruction parsed(instruction.text);
@@ -61,9 +63,12 @@ Error mlir::iris::emulator::decode(Instruction &instruction,
   if (!build)
     return llvm::createStringError("the emulator does not know '" +
                                    parsed.name + "'");
-  InstructionBuilder builder(instruction, parsed, encoding, kernel, execution);
+  InstructionBuilder builder(instruction, parsed, encoding, kernel, execution,
+                             offsets);
   if (Error error = (*build)(builder))
     return error;
+  if (!builder.hasAddedOffsets())
+    return builder.error("the emulator does not add M0 to the registers");
   if (parsed.isSdwa)
     return buildSelected(builder);
   if (parsed.isDpp)
@@ -87,6 +92,22 @@ llvm::Expected<int64_t> InstructionBuilder::integer(unsigned operand) const {
     if (std::optional<int64_t> value = parseInteger(parsed.operands[operand]))
       return *value;
   return error("the emulator expects an integer as operand " + Twine(operand));
+}
+
+Error InstructionBuilder::usesM0() {
+  Operand m0;
+  m0.kind = Operand::Scalar;
+  m0.index = kM0;
+  return range(m0, 1);
+}
+
+/// Scalar and memory instructions have no offsets.
+bool InstructionBuilder::hasAddedOffsets() const {
+  if (!offsets || *offsets == RegisterOffsets() || numOperands() == 0 ||
+      !parsed.name.starts_with("v_"))
+    return true;
+  // v_fmamk has its constant before its second source.
+  return isOperation && !parsed.name.contains("mk_");
 }
 
 /// Records the registers that are read or written.
@@ -139,7 +160,7 @@ Error InstructionBuilder::registers(StringRef text, Operand &into) {
     base = kTrapRegisters, limit = kTrapRegisters + 16;
   } else if (digits.consume_front("v")) {
     into.kind = Operand::Vector;
-    limit = kernel.accumulatorOffset;
+    base = offset, limit = kernel.accumulatorOffset;
     if (digits.consume_back(".h"))
       into.isHigh = true;
     else
@@ -147,6 +168,8 @@ Error InstructionBuilder::registers(StringRef text, Operand &into) {
   } else if (digits.consume_front("a")) {
     into.kind = Operand::Vector;
     base = kernel.accumulatorOffset, limit = kernel.numVectors;
+    if (offset)
+      return error("the emulator does not add M0 to '" + text + "'");
   } else if (digits.consume_front("s")) {
     into.kind = Operand::Scalar;
     limit = kNumPlainScalars;
@@ -167,6 +190,10 @@ Error InstructionBuilder::registers(StringRef text, Operand &into) {
     into.kind = Operand::None;
     return Error::success();
   }
+  if (offset && into.kind == Operand::Vector &&
+      uint64_t(offset) + last >= limit)
+    return error("register '" + text + "' and the " + Twine(offset) +
+                 " of M0 are beyond the kernel's " + Twine(limit));
   if (base + last >= limit)
     return error("register '" + text + "' is beyond the kernel's " +
                  Twine(limit - base));
@@ -275,8 +302,10 @@ Error InstructionBuilder::operation(const Semantics &semantics) {
   if (Error error = expectOperands(numResults + numSources))
     return error;
   instruction.run = semantics.run;
+  isOperation = true;
   Operand *results[] = {&instruction.result, &instruction.result2};
   for (unsigned i = 0; i < numResults; ++i) {
+    offset = offsets && i == 0 ? offsets->front() : 0;
     if (Error error = result(i, *results[i], semantics.results[i]))
       return error;
     bool isVector = semantics.results[i].words != 0;
@@ -285,11 +314,17 @@ Error InstructionBuilder::operation(const Semantics &semantics) {
     if (!isVector && results[i]->kind != Operand::Scalar)
       return error("the emulator expects scalar registers for the result");
   }
-  for (unsigned i = 0; i < numSources; ++i)
+  for (unsigned i = 0; i < numSources; ++i) {
+    offset = offsets && i < 3 ? (*offsets)[1 + i] : 0;
     if (Error error = source(numResults + i, instruction.sources[i],
                              semantics.sources[i]))
       return error;
+  }
+  offset = 0;
   if (semantics.accumulates) {
+    // Whether the register that is read is also another one.
+    if (offsets && offsets->front())
+      return error("the emulator does not add M0 to the result");
     instruction.sources[numSources] = instruction.result;
   }
   // Halves of registers: a bit for each source, then one for the result.

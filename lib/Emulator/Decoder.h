@@ -18,9 +18,10 @@ class InstructionBuilder {
 public:
   InstructionBuilder(Instruction &instruction, const ParsedInstruction &parsed,
                      llvm::ArrayRef<uint8_t> encoding, const Kernel &kernel,
-                     const irischips::AMDExecution &execution)
+                     const irischips::AMDExecution &execution,
+                     const RegisterOffsets *offsets)
       : instruction(instruction), parsed(parsed), encoding(encoding),
-        kernel(kernel), execution(execution) {}
+        kernel(kernel), execution(execution), offsets(offsets) {}
 
   /// Fails unless there are this many operands.
   llvm::Error expectOperands(unsigned count) const;
@@ -39,6 +40,10 @@ public:
 
   /// All results, then all sources of an operation on lanes.
   llvm::Error operation(const Semantics &semantics);
+  /// Records that M0 is read or written.
+  llvm::Error usesM0();
+  /// Whether all offsets have been added, or there is nothing to add them to.
+  bool hasAddedOffsets() const;
 
   llvm::Error error(const llvm::Twine &message) const;
 
@@ -47,11 +52,17 @@ public:
   llvm::ArrayRef<uint8_t> encoding;
   const Kernel &kernel;
   const irischips::AMDExecution &execution;
+  /// Null outside of the mode that has them.
+  const RegisterOffsets *offsets;
 
 private:
   llvm::Error registers(llvm::StringRef text, Operand &into);
   llvm::Error number(llvm::StringRef text, Operand &into, OperandType type);
   llvm::Error range(const Operand &operand, unsigned words);
+
+  /// Of the operand that is read.
+  uint32_t offset = 0;
+  bool isOperation = false;
 };
 
 using BuildFunction = std::function<llvm::Error(InstructionBuilder &)>;
@@ -88,6 +99,7 @@ void addVectorMixed(InstructionTable &table);
 void addVectorDots(InstructionTable &table);
 void addVectorPacked(InstructionTable &table);
 void addVectorMoves(InstructionTable &table);
+void addVectorIndices(InstructionTable &table);
 void addGlobalMemory(InstructionTable &table);
 void addSharedMemory(InstructionTable &table);
 void addMatrixOperations(InstructionTable &table);
@@ -111,7 +123,8 @@ llvm::Error decodeDual(Instruction &instruction,
 /// Decodes the instructions of a kernel.
 llvm::Error decode(Instruction &instruction, llvm::ArrayRef<uint8_t> encoding,
                    const Kernel &kernel,
-                   const irischips::AMDExecution &execution);
+                   const irischips::AMDExecution &execution,
+                   const RegisterOffsets *offsets = nullptr);
 
 /// The table of all instructions, built when first used.
 const InstructionTable &getInstructionTable();

@@ -67,12 +67,12 @@ private:
   /// Lets waves run, each for a number of instructions.
   Error turn();
   Error runWave(Wave &wave, uint64_t count);
+  /// The next instruction, where the table does not have it.
+  static llvm::Expected<const Instruction *> decodeNext(const Wave &wave);
   /// Whether all waves that can run have slept a short while ago.
   bool isPolling() const;
   Error describe(const Wave &wave, const Instruction *instruction,
                  const llvm::Twine &message) const;
-  static std::string describe(const Program &program,
-                              const Instruction &instruction);
   std::string where(const Wave &wave) const;
   std::string describeReady() const;
   Error reportDeadlock() const;
@@ -283,6 +283,15 @@ Error Emulator::Machine::turn() {
   return Error::success();
 }
 
+llvm::Expected<const Instruction *>
+Emulator::Machine::decodeNext(const Wave &wave) {
+  if (!wave.isIndexing())
+    return wave.program.decodeAt(wave.position);
+  // Without active lanes nothing is written, whatever the index.
+  return wave.program.decodeAt(wave.position, wave.exec() ? wave.getOffsets()
+                                                          : RegisterOffsets());
+}
+
 Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
   Program &program = wave.program;
   llvm::ArrayRef<const Instruction *> table = program.getTable();
@@ -294,24 +303,23 @@ Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
   for (; count; --count) {
     if (!instruction) {
       uint32_t position = wave.position;
-      if (LLVM_LIKELY(position < table.size()))
+      bool isIndexing = wave.isIndexing();
+      if (LLVM_LIKELY(position < table.size() && !isIndexing))
         instruction = table[position];
       if (LLVM_UNLIKELY(!instruction)) {
-        auto decoded = program.decodeAt(position);
+        auto decoded = decodeNext(wave);
         if (!decoded)
           return describe(wave, nullptr, llvm::toString(decoded.takeError()));
         instruction = *decoded;
       }
-      if (last && last->end == position)
+      if (last && last->end == position && !isIndexing)
         last->next = instruction;
     }
     if (LLVM_UNLIKELY(wave.outstanding.mayBePending(*instruction)))
       if (const Instruction *issuer =
               wave.outstanding.findPending(*instruction))
         return describe(wave, instruction,
-                        "missing wait: it uses a register of " +
-                            describe(program, *issuer) +
-                            ", whose result has not been waited for");
+                        describeMissingWait(program, *issuer));
     wave.position = instruction->end;
     ++instruction->executions;
     ++state.executed;
@@ -349,13 +357,6 @@ std::string Emulator::Machine::where(const Wave &wave) const {
                        "wave {5}",
                        launch.kernel->name, wave.group.launch, ids[0], ids[1],
                        ids[2], wave.number);
-}
-
-std::string Emulator::Machine::describe(const Program &program,
-                                        const Instruction &instruction) {
-  return llvm::formatv("'{0}' at {1:x}{2}", instruction.text,
-                       uint64_t(instruction.position) * 4,
-                       describeLine(program, instruction.position));
 }
 
 Error Emulator::Machine::describe(const Wave &wave,
@@ -416,10 +417,23 @@ Error Emulator::Machine::advance(uint64_t instructions, bool stopsIfAllWait) {
 }
 
 void Emulator::Machine::forEachExecuted(ExecutionFunction function) const {
-  for (const auto &[kernel, program] : programs)
-    for (const Instruction &instruction : program->getInstructions())
-      function({*kernel, instruction.position, instruction.text,
-                instruction.executions, instruction.completed});
+  for (const auto &[kernel, program] : programs) {
+    // An instruction is decoded again for each index of its registers.
+    std::map<uint32_t, ExecutedInstruction> executed;
+    for (const Instruction &instruction : program->getInstructions()) {
+      ExecutedInstruction one = {*kernel, instruction.position,
+                                 instruction.text, instruction.executions,
+                                 instruction.completed};
+      auto [entry, isNew] = executed.try_emplace(instruction.position, one);
+      if (isNew)
+        continue;
+      entry->second.executions += one.executions;
+      for (unsigned i = 0; i < one.completed.size(); ++i)
+        entry->second.completed[i] += one.completed[i];
+    }
+    for (const auto &[position, instruction] : executed)
+      function(instruction);
+  }
 }
 
 RunStatistics Emulator::Machine::getStatistics() const {

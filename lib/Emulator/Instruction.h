@@ -113,6 +113,13 @@ struct Permutation {
 
 struct DualOperation;
 
+/// What is added to the numbers of an instruction's vector registers: of its
+/// result, then of each source.
+using RegisterOffsets = std::array<uint32_t, 4>;
+/// The mode in which M0 has them: bits 0 to 7 are the offset, bits 12 to 14 the
+/// sources, and bit 15 is the result that it is added to.
+constexpr uint32_t kIndexMode = 1u << 27;
+
 /// What every execution reads comes first, in two cache lines for most.
 struct alignas(64) Instruction {
   Handler run = nullptr;

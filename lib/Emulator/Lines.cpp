@@ -26,3 +26,19 @@ std::string mlir::iris::emulator::describeLine(const Program &program,
   return llvm::formatv(" ({0}:{1}:{2})", line->FileName, line->Line,
                        line->Column);
 }
+
+std::string
+mlir::iris::emulator::describeInstruction(const Program &program,
+                                          const Instruction &instruction) {
+  return llvm::formatv("'{0}' at {1:x}{2}", instruction.text,
+                       uint64_t(instruction.position) * 4,
+                       describeLine(program, instruction.position));
+}
+
+std::string
+mlir::iris::emulator::describeMissingWait(const Program &program,
+                                          const Instruction &issuer) {
+  return "missing wait: it uses a register of " +
+         describeInstruction(program, issuer) +
+         ", whose result has not been waited for";
+}

@@ -17,6 +17,27 @@ llvm::ArrayRef<uint8_t> Program::bytesAt(uint32_t position) const {
 }
 
 llvm::Expected<const Instruction *> Program::decodeAt(uint32_t position) {
+  auto decoded = decode(position, nullptr);
+  if (decoded)
+    table[position] = *decoded;
+  return decoded;
+}
+
+llvm::Expected<const Instruction *>
+Program::decodeAt(uint32_t position, const RegisterOffsets &offsets) {
+  auto [entry, isNew] = indexed.try_emplace({position, offsets}, nullptr);
+  if (!isNew)
+    return entry->second;
+  auto decoded = decode(position, &offsets);
+  if (decoded)
+    entry->second = *decoded;
+  else
+    indexed.erase(entry);
+  return decoded;
+}
+
+llvm::Expected<const Instruction *>
+Program::decode(uint32_t position, const RegisterOffsets *offsets) {
   uint64_t begin = uint64_t(position) * 4;
   if (begin < code.getCodeBegin() || begin >= code.getCodeEnd())
     return llvm::createStringError(
@@ -31,8 +52,9 @@ llvm::Expected<const Instruction *> Program::decodeAt(uint32_t position) {
   instruction.text = std::move(text.text);
   instruction.position = position;
   instruction.end = position + text.bytes / 4;
-  if (llvm::Error error = decode(instruction, bytes.take_front(text.bytes),
-                                 kernel, code.getExecution())) {
+  if (llvm::Error error = mlir::iris::emulator::decode(
+          instruction, bytes.take_front(text.bytes), kernel,
+          code.getExecution(), offsets)) {
     instructions.pop_back();
     return std::move(error);
   }
@@ -44,7 +66,7 @@ llvm::Expected<const Instruction *> Program::decodeAt(uint32_t position) {
   for (Operand &source : instruction.sources)
     if (source.kind == Operand::Constant)
       source.row = rowOf(uint32_t(source.constant));
-  return table[position] = &instruction;
+  return &instruction;
 }
 
 const Row *Program::rowOf(uint32_t constant) {

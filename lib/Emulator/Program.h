@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mlir::iris::emulator {
@@ -22,9 +23,12 @@ public:
           Disassembler &disassembler, llvm::ArrayRef<uint32_t> removed = {});
 
   /// The instruction at each position, or null if it is not decoded. The table
-  /// does not move.
+  /// does not move, and has no instructions with offsets.
   llvm::ArrayRef<const Instruction *> getTable() const { return table; }
   llvm::Expected<const Instruction *> decodeAt(uint32_t position);
+  /// The instruction with offsets, which is decoded once for all the same ones.
+  llvm::Expected<const Instruction *> decodeAt(uint32_t position,
+                                               const RegisterOffsets &offsets);
 
   /// Decodes all instructions from the kernel's first one up to a position, and
   /// returns why some cannot be decoded. Words without an instruction are
@@ -45,6 +49,8 @@ public:
   const Kernel &kernel;
 
 private:
+  llvm::Expected<const Instruction *> decode(uint32_t position,
+                                             const RegisterOffsets *offsets);
   llvm::ArrayRef<uint8_t> bytesAt(uint32_t position) const;
   /// A row of a constant, so that handlers do not fill one.
   const Row *rowOf(uint32_t constant);
@@ -53,6 +59,7 @@ private:
   std::vector<uint32_t> removed;
   std::vector<const Instruction *> table;
   std::deque<Instruction> instructions;
+  std::map<std::pair<uint32_t, RegisterOffsets>, const Instruction *> indexed;
   std::map<uint32_t, Row> constants;
 };
 

@@ -368,6 +368,9 @@ static void addHardwareRegisters(InstructionTable &table) {
     // Rounding and denormals.
     if ((mode & 0xFF) != (wave.mode & 0xFF))
       wave.fail("the emulator only rounds to nearest and keeps denormals");
+    if ((mode ^ wave.mode) & kIndexMode)
+      wave.fail("the emulator only knows the mode of s_set_gpr_idx_on where "
+                "that sets it");
     wave.mode = mode;
   };
   for (auto name : {"s_setreg_b32", "s_setreg_imm32_b32"})

@@ -85,6 +85,14 @@ public:
       expandMask(mask);
     return activeRow.lanes;
   }
+  /// Whether M0 is added to the numbers of vector registers.
+  bool isIndexing() const { return mode & kIndexMode; }
+  /// What is added in that mode.
+  RegisterOffsets getOffsets() const {
+    uint32_t m0 = scalars[kM0], offset = m0 & 0xFF;
+    auto at = [&](unsigned bit) { return m0 >> bit & 1 ? offset : 0; };
+    return {at(15), at(12), at(13), at(14)};
+  }
   /// Whether all lanes of the wave are active.
   bool isFull() const { return exec() == fullMask; }
 

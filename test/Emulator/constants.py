@@ -13,9 +13,11 @@ INTEGERS = [0, 1, 5, 31, 37, 64, -1, -7, -16]
 FLOATS = ["0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0"]
 FORMATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 # Operands with a meaning of their own: constants that are no values, sources of
-# which some select parts, pairs of instructions and of words.
+# which some select parts, pairs of instructions and of words, registers that are
+# others than they are written.
 SKIPPED = re.compile(r"sdwa|dpp|op_sel|_mix|_dual_|v_pk_\w+_f32|v_pk_mov|dot\d|"
-                     r"s_load|lane|perm|scale|bf16|fp8|bf8|fp4|fp6|\bneg_|-v|\|v")
+                     r"s_load|lane|perm|scale|bf16|fp8|bf8|fp4|fp6|\bneg_|-v|\|v|"
+                     r"gpr_idx|movrel")
 # Sources that are integers, of operations on floats.
 EXPONENTS = re.compile(r"ldexp|cmpx?_class|trig_preop")
 

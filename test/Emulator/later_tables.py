@@ -5,6 +5,7 @@ from fractions import Fraction
 import math
 
 from exact import FORMATS, decode, encode, is_finite, is_negative, number
+from index_tables import indexed
 from tables import (M32, M64, SCALARS, VECTORS, add, multiply, multiply_add, negate,
                     pick, quiet, reciprocal, round_to, scalar, signed,
                     to_integer, vector)
@@ -421,4 +422,5 @@ packed()
 unfused()
 dual()
 scalar_floats()
+indexed()
 GROUPS = [("vector", VECTORS), ("scalar", SCALARS)]

@@ -308,6 +308,11 @@ void ncclComm::stop(Lifetime lifetime) {
                                                            : "ncclCommRevoke"));
 }
 
+bool ncclComm::isRevoked() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return lifetime_ == Lifetime::revoked;
+}
+
 Status ncclComm::destroy() {
   worker.wait().ignore("it was reported as the asynchronous error");
   std::lock_guard<std::mutex> running(runMutex_);

@@ -98,6 +98,9 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   /// ranks. No further operation can run.
   /// \param lifetime revoked or aborted
   void stop(iris::nccl::Lifetime lifetime);
+  /// Whether ncclCommRevoke was called on this rank: others can be made of the
+  /// communicator, but it has no operations any more.
+  bool isRevoked() const;
   /// Waits for calls of other threads and frees everything.
   iris::rt::Status destroy();
 

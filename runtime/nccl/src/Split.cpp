@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 using namespace iris::nccl;
 using namespace iris::rt;
@@ -27,6 +28,32 @@ static Expected<CommOptions> childOptions(const ncclComm &parent,
   options.address.clear();
   IRISRT_ASSIGN_OR_RETURN(options.config,
                           readConfig(config, parent.options.config));
+  return options;
+}
+
+/// Ranks agree on a secret without an exchange: the parent may have failed, and
+/// the ranks that would have to forward it may be dead.
+/// \param purpose the function that makes the child
+/// \param number from ncclComm::takeChildNumber
+static Secret secretAmong(const ncclComm &parent, const char *purpose,
+                          const std::vector<uint32_t> &ranks, uint64_t number) {
+  std::string text = std::to_string(number) + " " + purpose;
+  for (uint32_t rank : ranks)
+    text += " " + std::to_string(rank);
+  return parent.options.secret.derive(text);
+}
+
+/// The child of these ranks, which meet without the parent; its secret is to be
+/// filled in.
+static Expected<CommOptions> optionsAmong(const ncclComm &parent,
+                                          CommOptions options,
+                                          const std::vector<uint32_t> &ranks) {
+  if (parent.areOnSeveralNodes(ranks)) {
+    IRISRT_ASSIGN_OR_RETURN(options.address, parent.addressAmong(ranks));
+  }
+  options.numRanks = static_cast<uint32_t>(ranks.size());
+  auto found = std::find(ranks.begin(), ranks.end(), parent.options.rank);
+  options.rank = static_cast<uint32_t>(found - ranks.begin());
   return options;
 }
 
@@ -135,13 +162,36 @@ static Status split(ncclComm &parent, int color, int key,
   return status;
 }
 
+/// Splits a communicator that was revoked, in which nothing can be exchanged:
+/// its ranks join another one, which is split in its place.
+static Status splitRevoked(ncclComm &parent, int color, int key,
+                           const CommOptions &options, ncclComm_t *child) {
+  std::vector<uint32_t> ranks(parent.options.numRanks);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  IRISRT_ASSIGN_OR_RETURN(CommOptions all, childOptions(parent, nullptr));
+  IRISRT_ASSIGN_OR_RETURN(all, optionsAmong(parent, all, ranks));
+  const uint64_t number = parent.takeChildNumber(ranks);
+  all.secret = secretAmong(parent, "split", ranks, number);
+  std::shared_ptr<ncclComm> standIn = std::make_shared<ncclComm>(all);
+  Status status = standIn->open();
+  if (!status.ok()) {
+    parent.giveChildNumber(ranks, number);
+    return status;
+  }
+  status = split(*standIn, color, key, options, child);
+  Status ended = standIn->destroy();
+  return status.ok() ? ended : status;
+}
+
 ncclResult_t api::ncclCommSplit(ncclComm_t handle, int color, int key,
                                 ncclComm_t *child, ncclConfig_t *config) {
   const char *function = "ncclCommSplit";
   auto make = [&]() -> Expected<Task> {
     IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<ncclComm> parent,
                             checkParent(handle, child, config));
-    IRISRT_RETURN_IF_ERROR(parent->checkUsable());
+    const bool isRevoked = parent->isRevoked();
+    if (!isRevoked)
+      IRISRT_RETURN_IF_ERROR(parent->checkUsable());
     if (color < 0 && color != NCCL_SPLIT_NOCOLOR)
       return makeStatus(StatusCode::invalidArgument,
                         "color %d; expected at least 0, or NCCL_SPLIT_NOCOLOR",
@@ -150,8 +200,9 @@ ncclResult_t api::ncclCommSplit(ncclComm_t handle, int color, int key,
     *child = nullptr;
     Task task;
     task.comm = parent;
-    task.job = [parent = parent.get(), color, key, options, child] {
-      return split(*parent, color, key, options, child);
+    auto run = isRevoked ? splitRevoked : split;
+    task.job = [parent = parent.get(), run, color, key, options, child] {
+      return run(*parent, color, key, options, child);
     };
     return task;
   };
@@ -193,30 +244,6 @@ remainingRanks(const ncclComm &parent, const int *excluded, int numExcluded) {
   return ranks;
 }
 
-/// The remaining ranks agree on a secret without an exchange: excluded ranks,
-/// which may be dead, would have to forward it.
-/// \param number from ncclComm::takeChildNumber
-static Secret secretAmong(const ncclComm &parent,
-                          const std::vector<uint32_t> &ranks, uint64_t number) {
-  std::string purpose = std::to_string(number) + " shrink";
-  for (uint32_t rank : ranks)
-    purpose += " " + std::to_string(rank);
-  return parent.options.secret.derive(purpose);
-}
-
-/// The child of the remaining ranks; its secret is to be filled in.
-static Expected<CommOptions> shrunkOptions(const ncclComm &parent,
-                                           CommOptions options,
-                                           const std::vector<uint32_t> &ranks) {
-  if (parent.areOnSeveralNodes(ranks)) {
-    IRISRT_ASSIGN_OR_RETURN(options.address, parent.addressAmong(ranks));
-  }
-  options.numRanks = static_cast<uint32_t>(ranks.size());
-  auto found = std::find(ranks.begin(), ranks.end(), parent.options.rank);
-  options.rank = static_cast<uint32_t>(found - ranks.begin());
-  return options;
-}
-
 ncclResult_t api::ncclCommShrink(ncclComm_t handle, int *excluded,
                                  int numExcluded, ncclComm_t *child,
                                  ncclConfig_t *config, int flags) {
@@ -231,15 +258,15 @@ ncclResult_t api::ncclCommShrink(ncclComm_t handle, int *excluded,
                         flags);
     IRISRT_ASSIGN_OR_RETURN(std::vector<uint32_t> ranks,
                             remainingRanks(*parent, excluded, numExcluded));
-    // Without the flag, the parent works and stays in use.
-    if (flags == NCCL_SHRINK_DEFAULT)
-      IRISRT_RETURN_IF_ERROR(parent->checkUsable());
-    else
+    // Without the flag, the parent works and stays in use, or was revoked.
+    if (flags == NCCL_SHRINK_ABORT)
       parent->stop(Lifetime::revoked);
+    else if (!parent->isRevoked())
+      IRISRT_RETURN_IF_ERROR(parent->checkUsable());
     IRISRT_ASSIGN_OR_RETURN(CommOptions options, childOptions(*parent, config));
-    IRISRT_ASSIGN_OR_RETURN(options, shrunkOptions(*parent, options, ranks));
+    IRISRT_ASSIGN_OR_RETURN(options, optionsAmong(*parent, options, ranks));
     const uint64_t number = parent->takeChildNumber(ranks);
-    options.secret = secretAmong(*parent, ranks, number);
+    options.secret = secretAmong(*parent, "shrink", ranks, number);
     std::shared_ptr<ncclComm> comm = ncclComm::make(options);
     *child = comm.get();
     Task task;

@@ -702,6 +702,43 @@ TEST_P(NcclFaults, Revoke) {
       }));
 }
 
+/// Communicators are made of one that was revoked on all ranks.
+TEST_P(NcclFaults, SplitAndShrinkAfterRevoke) {
+  EXPECT_EQ(
+      "",
+      onRanks(kind(), size(), [&](ncclUniqueId id, int rank) -> std::string {
+        ncclComm_t comm, part = nullptr, rest = nullptr;
+        NCCL_TRY(ncclCommInitRank(&comm, size(), id, rank));
+        TRY_TEXT(meetAt(0, comm, rank, size()));
+        // The first one ends the work of all.
+        for (ncclResult_t error = ncclSuccess;
+             rank != 0 && error == ncclSuccess;) {
+          std::this_thread::yield();
+          NCCL_TRY(ncclCommGetAsyncError(comm, &error));
+        }
+        NCCL_TRY(ncclCommRevoke(comm, NCCL_REVOKE_DEFAULT));
+        for (int round = 0; round < 2; ++round) {
+          NCCL_TRY(ncclCommSplit(comm, rank % 2, -rank, &part, nullptr));
+          const int mine = (size() - 1 - rank) / 2;
+          TRY_TEXT(checkIdentity(part, mine, size() / 2));
+          TRY_TEXT(sumRanks(part, mine, size() / 2));
+          NCCL_TRY(ncclCommDestroy(part));
+        }
+        int excluded = size() - 1;
+        if (rank != excluded) {
+          NCCL_TRY(ncclCommShrink(comm, &excluded, 1, &rest, nullptr,
+                                  NCCL_SHRINK_DEFAULT));
+          TRY_TEXT(sumRanks(rest, rank, size() - 1));
+          NCCL_TRY(ncclCommDestroy(rest));
+        }
+        int32_t data = 0;
+        NCCL_EXPECT(ncclInvalidUsage, ncclAllReduce(&data, &data, 1, ncclInt32,
+                                                    ncclSum, comm, nullptr));
+        NCCL_TRY(ncclCommDestroy(comm));
+        return "";
+      }));
+}
+
 TEST(NcclDeadRank, EndsTheCallsOfAllRanks) {
   ncclUniqueId id;
   ASSERT_EQ("", makeId(id));

@@ -129,6 +129,11 @@ void Bootstrap::listen() {
       ranks.push_back(peer);
     }
     int ready = ::poll(entries.data(), entries.size(), -1);
+    // Before a look at what has changed: a later wake() is left for the next
+    // poll.
+    uint64_t calls;
+    if (ready > 0 && entries[0].revents != 0)
+      (void)!::read(wake_.get(), &calls, sizeof(calls));
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (stopping_)
@@ -136,9 +141,6 @@ void Bootstrap::listen() {
     }
     if (ready < 0)
       continue; // EINTR
-    uint64_t calls;
-    if (entries[0].revents != 0)
-      (void)!::read(wake_.get(), &calls, sizeof(calls));
     for (size_t i = 0; i < ranks.size(); ++i) {
       if (entries[i + 1].revents == 0)
         continue;

@@ -9,12 +9,18 @@ another meaning than its author thinks, or the interpreter is wrong.
 # Folder: programs that check themselves on any number of ranks.
 PROGRAMS = {
     "test/Execution":
-        "carried-tiles dims f16-of-bf16 float8-casts guarded-arithmetic "
-        "guarded-words host-divisions host-integers-to-bf16 host-views "
-        "integer-ranges integers-to-bf16 library-names masked-transfers math "
-        "number-extrema overlapping-arguments packed-sums "
-        "selected-zeros short-negation traces traces-collective "
-        "transposed-views trip-counts",
+        "carried-tiles ceil-divisions copied-signs dims expanded-shapes "
+        "f16-of-bf16 float8-casts float8-constants guarded-arithmetic "
+        "guarded-bits guarded-loops guarded-words host-divisions "
+        "host-integers-to-bf16 host-views infinite-fractions infinities-f8 "
+        "integer-ranges integers-to-bf16 library-names loop-bounds "
+        "masked-transfers math negated-roundings negated-vectors "
+        "number-extrema offset-arguments overflow-flags "
+        "overlapping-arguments packed-sums polled-counters "
+        "scalar-conditions selected-zeros short-limits short-negation "
+        "traces traces-collective transposed-views trip-counts "
+        "truncated-comparisons unsigned-conversions vector-positions "
+        "vector-slices views-of-bytes wide-cases",
     "examples/01-message-passing": "store_signal put_signal atomic_handshake",
     "examples/02-all-gather": "all_gather",
     "examples/08-wrong-sum": "second_barrier two_halves",

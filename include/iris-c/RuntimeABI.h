@@ -428,7 +428,7 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  * accesses (all three since 1.3). "dependent_launch" (since 1.5) says that the
  * kernel waits for the kernel in front of it in its stream itself, so that it
  * may be launched before that has ended. "divisibility" and every key after it
- *may be missing. "config" is informative, except for kernels whose config has
+ * may be missing. "config" is informative, except for kernels whose config has
  * "collective": "group" is the size of the groups that may launch them (0:
  * any), and "programs" (may be missing) the maximum number of programs in a
  * launch, which has one dimension.

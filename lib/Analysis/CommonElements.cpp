@@ -70,11 +70,10 @@ bool CommonElements::enterBytes(Place &place, Value &buffer,
                                 memref::ViewOp view, bool isBefore,
                                 IndexConstraints &constraints) {
   MemRefType type = view.getType();
-  int64_t bits =
-      type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
-  if (bits % 8 != 0 || place.unit != 1)
+  Type elementType = type.getElementType();
+  if (elementType.isInteger(1) || place.unit != 1)
     return false;
-  place.unit = bits / 8;
+  place.unit = tile::getElementBytes(elementType);
   LinearSum shift = constraints.get(view.getByteShift(), isBefore);
   LinearSum element, first;
   if (!place.element.empty()) // not of a buffer of a single element

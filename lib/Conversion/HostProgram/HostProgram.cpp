@@ -8,6 +8,7 @@
 #include "iris-c/RuntimeABI.h"
 #include "iris/Conversion/SourceLocation.h"
 #include "iris/Dialect/Iris/IR/Iris.h"
+#include "iris/Dialect/Tile/IR/Tile.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -106,9 +107,8 @@ private:
   Value checkedBytes(RewriterBase &rewriter, RuntimeCalls &calls, AllocOp op,
                      MemRefType type, ArrayRef<Value> sizes) const {
     Location loc = op.getLoc();
-    unsigned width =
-        type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
-    Value bytes = calls.constant(64, (width + 7) / 8);
+    Value bytes =
+        calls.constant(64, tile::getElementBytes(type.getElementType()));
     Value zero = calls.constant(64, 0);
     Value invalid;
     auto reject = [&](Value reason) {

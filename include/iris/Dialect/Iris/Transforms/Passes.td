@@ -357,8 +357,8 @@ def IrisCountLoopsPass : Pass<"iris-count-loops"> {
     A guard (docs/internals/guards.md): MLIR takes the bounds of
     `scf.for unsigned` for signed ones, and the last increment of a loop that
     ends next to the limit of its type wraps around. Such loops count in i64, or
-    their iterations where they have 64 bits. Of the latter kind only loops
-    with constant bounds are changed.
+    their iterations where they have 64 bits. Of signed loops only those with
+    constant bounds are changed.
 
     Before:
 

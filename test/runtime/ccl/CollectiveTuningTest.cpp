@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <map>
 
 using namespace iris::ccl;
 using namespace iris::rt;
@@ -479,6 +480,10 @@ static std::string remakesFiles(const LaunchInfo &launch,
   for (const std::string &file : files)
     RANK_CHECK(CacheFolder::modeOf(file) == 0600);
   RANK_CHECK(CacheFolder::modeOf(folder.path() + "/tuned") == 0700);
+  // For each file, the contents of the file of another problem.
+  std::map<std::string, std::string> swapped;
+  for (const std::string &file : files)
+    swapped[file] = readFile(file == files[0] ? files[1] : files[0]);
   using Change = std::function<void(const std::string &file)>;
   const Change changes[] = {
       [](const std::string &file) {
@@ -495,8 +500,7 @@ static std::string remakesFiles(const LaunchInfo &launch,
             << "iris tuned choice 0" + bytes.substr(bytes.find('\n'));
       },
       [&](const std::string &file) {
-        std::string other = readFile(file == files[0] ? files[1] : files[0]);
-        std::ofstream(file, std::ios::binary) << other;
+        std::ofstream(file, std::ios::binary) << swapped[file];
       },
       [](const std::string &file) { ::chmod(file.c_str(), 0660); },
   };
@@ -504,10 +508,9 @@ static std::string remakesFiles(const LaunchInfo &launch,
     RANK_ASSIGN(std::string kept, source());
     RANK_CHECK(kept == "table");
     RANK_TRY(world->barrier());
-    // The last change of a file is read by all of them.
     if (launch.rank == 0)
-      for (auto file = files.rbegin(); file != files.rend(); ++file)
-        change(*file);
+      for (const std::string &file : files)
+        change(file);
     RANK_TRY(world->barrier());
     RANK_ASSIGN(std::string again, source());
     RANK_CHECK(again == "measured");

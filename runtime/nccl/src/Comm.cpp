@@ -8,6 +8,7 @@
 #include "iris/rt/Job.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace ccl = iris::ccl;
 using namespace iris::nccl;
@@ -261,7 +262,7 @@ Status ncclComm::checkUsable() {
                   "ncclCommGetAsyncError no longer tells ncclInProgress");
   IRISRT_RETURN_IF_ERROR(checkInUse());
   std::lock_guard<std::mutex> lock(mutex_);
-  return session_.world ? session_.poll() : Status::success();
+  return session_.world ? session_.pollFor(/*peers=*/0) : Status::success();
 }
 
 Status ncclComm::asyncError() {
@@ -283,6 +284,9 @@ Status ncclComm::finalize() {
     std::lock_guard<std::mutex> lock(mutex_);
     lifetime_ = Lifetime::finalized;
   }
+  std::optional<WorldOperation> goesOn;
+  if (!spansNodes())
+    goesOn.emplace(*world(), /*peers=*/0);
   Status status = streams_.forget(*world(), {});
   if (status.ok())
     status = world()->synchronize();
@@ -302,10 +306,13 @@ void ncclComm::stop(Lifetime lifetime) {
   lifetime_ = std::max(lifetime_, lifetime);
   if (lifetime == Lifetime::aborted)
     cancelled_.store(true);
-  if (session_.world)
-    session_.fail(makeStatus(StatusCode::aborted, "%s was called",
-                             lifetime == Lifetime::aborted ? "ncclCommAbort"
-                                                           : "ncclCommRevoke"));
+  if (!session_.world)
+    return;
+  // Others may have what they need of a rank that aborts; revoked, they end.
+  if (lifetime == Lifetime::aborted)
+    session_.leave(Status(StatusCode::aborted, "ncclCommAbort was called"));
+  else
+    session_.fail(Status(StatusCode::aborted, "ncclCommRevoke was called"));
 }
 
 bool ncclComm::isRevoked() const {
@@ -391,10 +398,23 @@ ncclComm::runPointToPoint(const std::vector<const Operation *> &operations) {
   return status;
 }
 
+/// The ranks that kernels of the operations may wait for, one bit for each.
+static uint64_t peersOf(const std::vector<Operation> &operations) {
+  uint64_t peers = 0;
+  for (const Operation &operation : operations)
+    peers |= operation.isPointToPoint() ? uint64_t(1) << operation.call.root
+                                        : WorldOperation::allRanks;
+  return peers;
+}
+
 Status ncclComm::run(const std::vector<Operation> &operations) {
   std::lock_guard<std::mutex> running(runMutex_);
   IRISRT_RETURN_IF_ERROR(checkInUse());
-  IRISRT_RETURN_IF_ERROR(session_.poll());
+  const uint64_t peers = peersOf(operations);
+  IRISRT_RETURN_IF_ERROR(session_.pollFor(peers));
+  std::optional<WorldOperation> goesOn;
+  if (!session_.spansNodes())
+    goesOn.emplace(*session_.world, peers);
   return failOnDeviceError(runAll(operations));
 }
 

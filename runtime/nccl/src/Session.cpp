@@ -163,11 +163,28 @@ Expected<std::vector<std::string>> Session::exchange(const std::string &mine) {
 
 Status Session::poll() { return between ? between->poll() : world->poll(); }
 
+Status Session::pollFor(uint64_t peers) {
+  if (between)
+    return poll();
+  const bool isNeeded = (world->ranksThatLeft() & peers) != 0;
+  if (isNeeded && world->deviceKind() != DeviceKind::host)
+    return poll();
+  WorldOperation goesOn(*world, peers);
+  return poll();
+}
+
 void Session::fail(const Status &status) {
   if (between)
     between->fail(status);
   else
     world->fail(status);
+}
+
+void Session::leave(const Status &status) {
+  if (between)
+    between->fail(status);
+  else
+    world->leave(status);
 }
 
 //===----------------------------------------------------------------------===//

@@ -63,8 +63,14 @@ struct Session {
   rt::Expected<std::vector<std::string>> exchange(const std::string &mine);
   /// The failure of a rank, or success; see World::poll.
   rt::Status poll();
+  /// poll() before an operation that may wait for `peers`, one bit for each:
+  /// ranks that left may have done their part. Where streams cannot end with an
+  /// error, it fails if one of them is a peer.
+  rt::Status pollFor(uint64_t peers);
   /// Makes all ranks fail.
   void fail(const rt::Status &status);
+  /// Ends this rank's work. Others go on as far as they need nothing of it.
+  void leave(const rt::Status &status);
 
 private:
   rt::Status join(const rt::WorldOptions &options, int maxCTAs);

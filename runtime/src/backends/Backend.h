@@ -334,6 +334,11 @@ public:
     (void)spec, (void)out;
     return false;
   }
+  /// Names the world's abort word (IRISRT_ABORT_*), in memory of
+  /// allocateHostVisible. Streams of the caller then end with `aborted`, once,
+  /// if waits of their work may have been ended because of another rank or the
+  /// time limit: without effect where a stream cannot end with an error.
+  virtual void watchAbort(const uint32_t *word) { (void)word; }
   /// Stream-ordered; copies `args`, the packed block.
   virtual Status launch(StreamHandle stream, KernelHandle kernel,
                         const LaunchConfig &config, const void *args,

@@ -4,15 +4,19 @@
 
 #include "core/ForkGuard.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <poll.h>
 #include <string>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace iris::rt;
 
 static constexpr uint32_t noRank = ~0u;
+/// Tag of a failure that is only that the rank leaves.
+static constexpr uint32_t rankLeaves = 1;
 static constexpr auto failureSendLimit = std::chrono::milliseconds(500);
 /// How long a rank that leaves waits until peers on other machines have what it
 /// sent.
@@ -128,7 +132,7 @@ void Bootstrap::listen() {
       entries.push_back({peers_[peer].fd.get(), events, 0});
       ranks.push_back(peer);
     }
-    int ready = ::poll(entries.data(), entries.size(), -1);
+    int ready = ::poll(entries.data(), entries.size(), untilCall());
     // Before a look at what has changed: a later wake() is left for the next
     // poll.
     uint64_t calls;
@@ -139,6 +143,7 @@ void Bootstrap::listen() {
       if (stopping_)
         return;
     }
+    callIfDue();
     if (ready < 0)
       continue; // EINTR
     for (size_t i = 0; i < ranks.size(); ++i) {
@@ -189,7 +194,8 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
     Expected<Failure> failure = decodeFailure(packet.message.payload);
     if (!failure.ok())
       return fail(from, failure.status().message(), noRank);
-    return fail(failure->rank, failure->reason, from);
+    return fail(failure->rank, failure->reason, from,
+                packet.message.header.tag == rankLeaves);
   }
   case MessageKind::groupContribution:
     return handleGroupContribution(from, std::move(packet));
@@ -224,26 +230,83 @@ void Bootstrap::handleEnd(uint32_t from) {
     if (departed_[from])
       return;
   }
-  fail(from, peers_[from].describe() + " exited or was killed", noRank);
+  fail(from, peers_[from].describe() + " exited or was killed", noRank,
+       /*leaves=*/true);
 }
 
-/// Records the first failure and wakes all waiting threads. Before that, rank 0
+/// Milliseconds until the call of callLater() is due; -1: there is none.
+int Bootstrap::untilCall() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!laterCall_)
+    return -1;
+  auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      callAt_ - std::chrono::steady_clock::now());
+  return static_cast<int>(std::max<int64_t>(0, left.count() + 1));
+}
+
+void Bootstrap::callIfDue() {
+  std::function<void()> call;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!laterCall_ || std::chrono::steady_clock::now() < callAt_)
+      return;
+    call = std::exchange(laterCall_, nullptr);
+  }
+  call();
+}
+
+void Bootstrap::callLater(std::chrono::nanoseconds delay,
+                          std::function<void()> function) {
+  if (!listener_.joinable())
+    return;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (laterCall_)
+      return;
+    callAt_ = std::chrono::steady_clock::now() + delay;
+    laterCall_ = std::move(function);
+  }
+  wake();
+}
+
+uint64_t Bootstrap::ranksThatLeft() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return hasOnlyLeft_ ? left_ : 0;
+}
+
+/// Whether a report changes anything: failures do after reports that ranks
+/// left, and each rank leaves once. The caller holds mutex_.
+bool Bootstrap::isNews(uint32_t culprit, bool leaves) const {
+  if (failure_.ok())
+    return true;
+  return hasOnlyLeft_ && (!leaves || (left_ >> culprit & 1) == 0);
+}
+
+/// Records a failure and wakes all waiting threads. Before that, rank 0
 /// forwards it to all ranks except `tellExcept`: a rank that knows of the
 /// failure may leave at once, and its goodbye must not arrive first.
 void Bootstrap::fail(uint32_t culprit, const std::string &reason,
-                     uint32_t tellExcept) {
+                     uint32_t tellExcept, bool leaves) {
+  leaves = leaves && culprit < numRanks_ && letsRanksLeave_.load();
   FailureCallback callback;
   Status status = makeStatus(StatusCode::aborted, "rank %u failed: %s", culprit,
                              reason.c_str());
   {
     std::lock_guard<std::mutex> announcing(announceMutex_);
-    if (!failure().ok())
-      return;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (!isNews(culprit, leaves))
+        return;
+    }
     if (rank_ == 0 && !announced_)
-      sendFailure(culprit, reason, tellExcept);
-    announced_ = announced_ || rank_ == 0;
+      sendFailure(culprit, reason, tellExcept, leaves);
+    announced_ = announced_ || (rank_ == 0 && !leaves);
     std::lock_guard<std::mutex> lock(mutex_);
-    failure_ = status;
+    if (failure_.ok() || !leaves)
+      failure_ = status;
+    hasOnlyLeft_ = leaves;
+    if (leaves)
+      left_ |= uint64_t(1) << culprit;
     callback = callback_;
     changed_.notify_all();
   }
@@ -256,9 +319,10 @@ void Bootstrap::failHere(const Status &status) {
   FailureCallback callback;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!failure_.ok())
+    if (!failure_.ok() && !hasOnlyLeft_)
       return;
     failure_ = status;
+    hasOnlyLeft_ = false;
     callback = callback_;
     changed_.notify_all();
   }
@@ -270,6 +334,7 @@ void Bootstrap::endWaits(const Status &status) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (failure_.ok())
     failure_ = status;
+  hasOnlyLeft_ = false;
   changed_.notify_all();
 }
 
@@ -289,21 +354,21 @@ Status Bootstrap::failure() const {
   return failure_;
 }
 
-void Bootstrap::announceFailure(const Status &status) {
+void Bootstrap::announceFailure(const Status &status, bool leaves) {
   std::lock_guard<std::mutex> announcing(announceMutex_);
   if (announced_ || numRanks_ == 1)
     return;
   announced_ = true;
-  sendFailure(rank_, status.message(), noRank);
+  sendFailure(rank_, status.message(), noRank, leaves);
 }
 
 void Bootstrap::sendFailure(uint32_t culprit, const std::string &reason,
-                            uint32_t except) {
+                            uint32_t except, bool leaves) {
   Bytes payload = encodeFailure({culprit, reason});
   for (uint32_t peer = 0; peer < numRanks_; ++peer)
     if (peer != except && peers_[peer].fd.valid())
-      send(peer, {MessageKind::failure, rank_, 0, 0}, payload, {},
-           Deadline(failureSendLimit))
+      send(peer, {MessageKind::failure, rank_, 0, leaves ? rankLeaves : 0},
+           payload, {}, Deadline(failureSendLimit))
           .ignore("the listener notices that the rank has ended");
 }
 

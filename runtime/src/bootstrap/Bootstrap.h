@@ -40,7 +40,8 @@ const char *collectiveName(uint32_t tag);
 class Bootstrap {
 public:
   using Bytes = std::vector<uint8_t>;
-  /// Called once, on the listener thread, when another rank fails or ends.
+  /// Called on the listener thread when another rank fails: once, and before
+  /// that for each rank that leaves.
   using FailureCallback = std::function<void(const Status &)>;
 
   /// Connects to the other ranks within options.limit.
@@ -89,7 +90,18 @@ public:
                                            std::chrono::nanoseconds limit);
 
   /// Reports a failure of this rank to all ranks. Does not wait.
-  void announceFailure(const Status &status);
+  /// \param leaves the rank leaves: work that needs nothing of it can end
+  void announceFailure(const Status &status, bool leaves = false);
+  /// Makes a rank that leaves no failure of this one: ranksThatLeft() tells it.
+  /// Otherwise it is as any failure.
+  void letRanksLeave() { letsRanksLeave_.store(true); }
+  /// Whether the failure is only that ranks have left, by themselves or because
+  /// their processes ended; one bit for each. 0: none has, or a rank failed.
+  uint64_t ranksThatLeft() const;
+  /// Calls `function` on the listener thread after `delay`, unless an earlier
+  /// one waits for its time.
+  void callLater(std::chrono::nanoseconds delay,
+                 std::function<void()> function);
   /// Ends the waits of this rank's threads for other ranks, now and later, with
   /// `status`, unless a failure has ended them already. Does not tell peers.
   void endWaits(const Status &status);
@@ -113,7 +125,11 @@ private:
   void listen();
   void handle(uint32_t from, Packet packet);
   void handleEnd(uint32_t from);
-  void fail(uint32_t culprit, const std::string &reason, uint32_t tellExcept);
+  void fail(uint32_t culprit, const std::string &reason, uint32_t tellExcept,
+            bool leaves = false);
+  bool isNews(uint32_t culprit, bool leaves) const;
+  int untilCall() const;
+  void callIfDue();
   /// Like fail(), for an error in this process.
   void failHere(const Status &status);
   void handleGroupContribution(uint32_t from, Packet packet);
@@ -140,8 +156,8 @@ private:
                    std::chrono::nanoseconds limit) const;
   void handleLaunchMessage(uint32_t from, const Packet &packet);
   void answerLaunchQuery(uint32_t asker);
-  void sendFailure(uint32_t culprit, const std::string &reason,
-                   uint32_t except);
+  void sendFailure(uint32_t culprit, const std::string &reason, uint32_t except,
+                   bool leaves);
   Expected<FdResult> collective(CollectiveTag tag, const Bytes &mine, int fd,
                                 std::chrono::nanoseconds limit);
   Expected<FdResult> collectAtRoot(uint32_t sequence, CollectiveTag tag,
@@ -189,7 +205,12 @@ private:
   std::map<std::pair<uint32_t, uint32_t>, GroupRound> groups_;
   std::map<uint32_t, uint32_t> groupSequences_; // by channel
   Status failure_;
+  std::atomic<bool> letsRanksLeave_{false};
+  uint64_t left_ = 0; ///< ranks whose leaving was reported, one bit for each
+  bool hasOnlyLeft_ = false; ///< failure_ is only that a rank left
   bool stopping_ = false;
+  std::chrono::steady_clock::time_point callAt_;
+  std::function<void()> laterCall_;
   FailureCallback callback_;
   std::function<uint32_t()> countLaunches_;
   std::map<uint32_t, uint32_t> launchCounts_; // answers, by rank

@@ -215,7 +215,9 @@ Status World::Impl::launchChecked(const Kernel &kernel, LaunchConfig &config,
     log.debug("launch %u: %s, %u x %u x %u programs", filled.launchId,
               info.fullName().c_str(), config.grid[0], config.grid[1],
               config.grid[2]);
-  Status status = backend->launch(joinedHandleOf(stream), {kernel.handle_},
-                                  config, argBlock.data(), argBlock.size());
+  const StreamHandle handle = joinedHandleOf(stream);
+  Status status = backend->launch(handle, {kernel.handle_}, config,
+                                  argBlock.data(), argBlock.size());
+  notePending(handle);
   return status.ok() ? status : status.withContext(info.fullName());
 }

@@ -134,6 +134,8 @@ Status World::Impl::open() {
 Status World::Impl::openControl() {
   IRISRT_ASSIGN_OR_RETURN(control,
                           backend->allocateHostVisible(sizeof(IrisRtControl)));
+  backend->watchAbort(&block()->abortWord);
+  bootstrap->letRanksLeave();
   bootstrap->onFailure(
       [this](const Status &status) { fail(status, /*remote=*/true); });
   bootstrap->onLaunchQuery([this] { return launchCount.load(); });
@@ -156,26 +158,35 @@ void World::Impl::setAbort(uint32_t reason) {
                               __ATOMIC_RELAXED);
 }
 
-void World::Impl::fail(const Status &status, bool remote) {
+void World::Impl::fail(const Status &status, bool remote, bool leaves) {
   if (!owner.isHere())
     return;
+  const uint64_t left = remote && bootstrap ? bootstrap->ranksThatLeft() : 0;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    if (failure_.ok()) {
+    // A local error replaces the report of a peer, and any failure the one that
+    // ranks left.
+    const bool isFirst = failure_.ok();
+    // The caller repeats the failure of a peer, which the others know better.
+    leaves = leaves ||
+             (!isFirst && failureIsRemote &&
+              status.message().find(failure_.message()) != std::string::npos);
+    const bool replaces =
+        (failureIsRemote && !remote) || (leftRanks != 0 && left == 0);
+    if (!isFirst && !replaces && leftRanks == 0)
+      return;
+    if (isFirst || replaces) {
       failure_ = status;
       failureIsRemote = remote;
-    } else if (failureIsRemote && !remote) {
-      // A local error replaces the report that a peer has failed.
-      failure_ = status;
-      failureIsRemote = false;
-    } else {
-      return;
     }
-    hasFailed.store(true, std::memory_order_release);
+    leftRanks = left;
+    hasFailed.store(true);
   }
+  if (left != 0)
+    return limitWaits();
   setAbort(remote ? IRISRT_ABORT_REMOTE : IRISRT_ABORT_HOST);
   if (!remote && bootstrap) {
-    bootstrap->announceFailure(status);
+    bootstrap->announceFailure(status, leaves);
     bootstrap->endWaits(status);
   }
 }
@@ -185,8 +196,121 @@ Status World::Impl::failure() const {
   if (!hasFailed.load(std::memory_order_acquire))
     return Status::success();
   std::lock_guard<std::mutex> lock(mutex);
-  return failure_;
+  return goesOn() ? Status::success() : failure_;
 }
+
+//===----------------------------------------------------------------------===//
+// Ranks that leave
+//===----------------------------------------------------------------------===//
+//
+// A rank may leave, or its process end, when it has done its part: what it owed
+// is in the memory of its peers. Whether it owes more, the host cannot tell.
+// Kernels that may wait for it therefore get some time to end by themselves;
+// then all waits of this rank end, and it fails. Kernels that wait for other
+// ranks only go on.
+
+/// The time that waits get; less if the limit of waits is short.
+static constexpr double leaveGraceSeconds = 2;
+static constexpr double leaveGraceOfLimit = 0.25;
+
+namespace {
+struct CurrentOperation {
+  const void *world = nullptr; ///< the Impl
+  uint64_t peers = WorldOperation::allRanks;
+};
+} // namespace
+
+static thread_local CurrentOperation currentOperation;
+
+WorldOperation::WorldOperation(World &world, uint64_t peers)
+    : outerWorld_(currentOperation.world), outerPeers_(currentOperation.peers) {
+  currentOperation = {world.impl_.get(), peers};
+}
+
+WorldOperation::~WorldOperation() {
+  currentOperation = {outerWorld_, outerPeers_};
+}
+
+void World::leave(const Status &status) {
+  if (!status.ok())
+    impl_->fail(status, /*remote=*/false, /*leaves=*/true);
+}
+
+uint64_t World::ranksThatLeft() const {
+  if (!impl_->owner.isHere())
+    return 0;
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  return impl_->leftRanks;
+}
+
+bool World::Impl::isAborted() const {
+  return control.host && __atomic_load_n(&block()->abortWord,
+                                         __ATOMIC_ACQUIRE) != IRISRT_ABORT_NONE;
+}
+
+bool World::Impl::goesOn() const {
+  return leftRanks != 0 && currentOperation.world == this && !isAborted();
+}
+
+void World::Impl::notePending(StreamHandle stream) {
+  const uint64_t peers = currentOperation.world == this
+                             ? currentOperation.peers
+                             : WorldOperation::allRanks;
+  {
+    std::lock_guard<std::mutex> lock(pendingMutex);
+    pending[stream.value] |= peers;
+  }
+  if (hasFailed.load())
+    limitWaits();
+}
+
+bool World::Impl::mayNeedLeavers() {
+  uint64_t left = 0;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    left = leftRanks;
+  }
+  std::lock_guard<std::mutex> lock(pendingMutex);
+  for (auto each = pending.begin(); each != pending.end();) {
+    // A driver's stream may be gone; it cannot be asked.
+    bool isIdle = false;
+    if (options.device.kind == DeviceKind::host) {
+      Expected<bool> answer = backend->query({each->first});
+      isIdle = !answer.ok() || *answer;
+    }
+    if (!isIdle && (each->second & left) != 0)
+      return true;
+    each = isIdle ? pending.erase(each) : std::next(each);
+  }
+  return false;
+}
+
+void World::Impl::limitWaits() {
+  if (!mayNeedLeavers())
+    return;
+  double seconds = leaveGraceSeconds;
+  if (waitSeconds > 0)
+    seconds = std::min(seconds, waitSeconds * leaveGraceOfLimit);
+  bootstrap->callLater(secondsOf(seconds), [this] { endLimitedWaits(); });
+}
+
+void World::Impl::endLimitedWaits() {
+  if (!mayNeedLeavers())
+    return;
+  setAbort(IRISRT_ABORT_REMOTE);
+  Status status;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    leftRanks = 0;
+    status = failure_;
+  }
+  // Others may wait for what this rank does not send now.
+  bootstrap->announceFailure(status, /*leaves=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// State of failures
+//===----------------------------------------------------------------------===//
 
 bool World::Impl::hasLocalFailure() const {
   std::lock_guard<std::mutex> lock(mutex);
@@ -199,7 +323,8 @@ Status World::Impl::failOnError(Status status) {
   IRISRT_RETURN_IF_ERROR(owner.check());
   // An aborted collective only repeats the error of a peer.
   fail(status, /*remote=*/status.code() == StatusCode::aborted);
-  return failure();
+  std::lock_guard<std::mutex> lock(mutex);
+  return failure_; // in a WorldOperation too
 }
 
 //===----------------------------------------------------------------------===//

@@ -63,13 +63,29 @@ struct World::Impl {
   /// failOnError(), after which the failure is final: later calls return it
   /// immediately.
   Status recordFailure(Status status);
-  void fail(const Status &status, bool remote);
+  /// \param leaves the error is only that this rank leaves
+  void fail(const Status &status, bool remote, bool leaves = false);
+  /// Success also if ranks have left and this thread is in a WorldOperation.
   Status failure() const;
+  bool isAborted() const;
+  /// Whether this thread is in a WorldOperation that goes on without the
+  /// ranks that left. The caller holds `mutex`.
+  bool goesOn() const;
+  /// Remembers that kernels of a stream, which were enqueued, may wait for the
+  /// operation's peers.
+  void notePending(StreamHandle stream);
+  /// Whether kernels may wait for a rank that left.
+  bool mayNeedLeavers();
+  /// After ranks have left: ends waits that may need them after a grace period.
+  void limitWaits();
+  void endLimitedWaits();
   /// Whether the failure is an error of this rank, which no other one replaces.
   bool hasLocalFailure() const;
   /// The failure, after recordFailure() has returned it.
   Status finalFailure() const;
   Status checkHang();
+  /// checkHang() after work has ended: no error if no wait of it was ended.
+  Status checkEnded();
   void checkChecks();
   void setAbort(uint32_t reason);
   Status destroy();
@@ -140,9 +156,17 @@ struct World::Impl {
   /// Whether failure_ is set, for calls that check it without the mutex.
   std::atomic<bool> hasFailed{false};
   bool failureIsRemote = false;
+  /// The ranks that left, one bit for each, if failure_ is only that.
+  uint64_t leftRanks = 0;
   bool hasFinalFailure = false;
   bool destroyed = false;
   mutable bool expectsRead = false;
+
+  /// Guards `pending`; no other mutex of the world is taken with it held.
+  std::mutex pendingMutex;
+  /// By stream: the ranks that its kernels may wait for, since it was last
+  /// known to be idle.
+  std::map<uint64_t, uint64_t> pending;
 
   /// Guards the members that a launch modifies. Separate from `mutex`, because
   /// a launch may block on a hung queue that only a reported failure can end.

@@ -173,9 +173,18 @@ Status World::synchronize(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->finalFailure());
   StreamHandle handle = impl_->joinedHandleOf(stream);
   IRISRT_RETURN_IF_ERROR(impl_->checkNotCaptured({handle}));
-  IRISRT_RETURN_IF_ERROR(
-      impl_->recordFailure(impl_->synchronizeStream(handle)));
-  return impl_->recordFailure(impl_->checkHang());
+  const uint32_t launches = impl_->launchCount.load();
+  Status status = impl_->synchronizeStream(handle);
+  if (!status.ok()) {
+    impl_->checkHang().ignore("it records a hang as the failure");
+    return impl_->recordFailure(status);
+  }
+  {
+    std::lock_guard<std::mutex> lock(impl_->pendingMutex);
+    if (impl_->launchCount.load() == launches)
+      impl_->pending.erase(handle.value);
+  }
+  return impl_->recordFailure(impl_->checkEnded());
 }
 
 Expected<Event> World::createEvent(bool isTimed) {
@@ -262,7 +271,10 @@ Expected<Graph> World::endCapture(Stream stream) {
 
 Status World::launchGraph(Graph graph, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
-  return impl_->backend->launchGraph({graph.id}, impl_->joinedHandleOf(stream));
+  const StreamHandle handle = impl_->joinedHandleOf(stream);
+  Status status = impl_->backend->launchGraph({graph.id}, handle);
+  impl_->notePending(handle);
+  return status;
 }
 
 Status World::destroyGraph(Graph graph) {
@@ -383,6 +395,14 @@ Status World::Impl::checkHang() {
   std::string text = describeHang(record, findByHash(record.kernelHash), hang);
   fail(makeStatus(StatusCode::timeout, "%s", text.c_str()), /*remote=*/false);
   return failure();
+}
+
+/// A rank that left, or failed, when this rank's work had what it needs, is an
+/// error of later calls only.
+Status World::Impl::checkEnded() {
+  Status status = checkHang();
+  const bool wasEnded = hasLocalFailure() || isAborted();
+  return wasEnded ? status : Status::success();
 }
 
 Status World::poll() {

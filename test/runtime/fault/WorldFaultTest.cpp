@@ -110,6 +110,57 @@ TEST_F(WorldFault, RankExitsWithoutAMessage) {
     EXPECT_CONTAINS(ends[rank].text, "exited or was killed");
 }
 
+/// Work that had what it needs succeeds; calls that need the rank do not.
+TEST_F(WorldFault, RankExitsAfterItsPart) {
+  auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, World::create(faultOptions(launch)));
+    if (launch.rank == 2)
+      ::_exit(0);
+    while (world->failure().ok())
+      ::usleep(1000);
+    RANK_CHECK(world->ranksThatLeft() == 4);
+    RANK_TRY(world->synchronize());
+    {
+      WorldOperation goesOn(*world, /*peers=*/1);
+      RANK_TRY(world->failure());
+      RANK_TRY(world->createStream().status());
+    }
+    RANK_CHECK(!world->createStream().ok());
+    return world->sync().toString();
+  });
+  for (int rank : {0, 1})
+    EXPECT_CONTAINS(ends[rank].text, "aborted: rank 2 failed: process");
+}
+
+/// A rank learns of all that leave, and of failures afterwards.
+TEST_F(WorldFault, RanksLeaveAndThenOneFails) {
+  auto ends = runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, World::create(faultOptions(launch)));
+    auto waitFor = [&](uint64_t left) {
+      while ((world->ranksThatLeft() & left) != left)
+        ::usleep(1000);
+    };
+    const Status reason(StatusCode::aborted, "it wants to");
+    if (launch.rank == 1) {
+      world->leave(reason);
+      return "";
+    }
+    if (launch.rank == 2) {
+      waitFor(2);
+      ::_exit(0);
+    }
+    if (launch.rank == 3) {
+      waitFor(6);
+      world->fail(Status(StatusCode::internal, "it broke"));
+      return "";
+    }
+    while (world->failure().message().find("broke") == std::string::npos)
+      ::usleep(1000);
+    return world->sync().toString();
+  });
+  EXPECT_CONTAINS(ends[0].text, "aborted: rank 3 failed: it broke");
+}
+
 TEST_F(WorldFault, RankLeavesEarly) {
   auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, World::create(faultOptions(launch)));

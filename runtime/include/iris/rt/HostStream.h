@@ -27,6 +27,8 @@ Expected<void *> createHostStream();
 /// Waits until the stream's work is done.
 /// \param limitSeconds the time limit in seconds
 /// \retval timeout the work takes longer
+/// \retval aborted a world failed because of another rank or a time limit, and
+/// waits of the work may have been ended; returned once
 Status synchronizeHostStream(void *stream, double limitSeconds = 300);
 
 /// Waits until the stream's work is done and destroys the stream. Worlds that

@@ -238,6 +238,12 @@ public:
   /// Makes the world fail, on this rank and all peers.
   /// \param status the error that all calls return from then on
   void fail(const Status &status);
+  /// Like fail(), for a rank that leaves: other ranks' work that needs nothing
+  /// more of it can end first. The same holds of a rank whose process ends.
+  void leave(const Status &status);
+  /// The ranks that left, or whose processes ended, one bit for each; 0 also
+  /// after any other failure.
+  uint64_t ranksThatLeft() const;
 
   //===--------------------------------------------------------------------===//
   // Memory
@@ -584,6 +590,7 @@ public:
   Status verify();
 
 private:
+  friend class WorldOperation;
   friend class Module;
   friend struct WorldAccess;
   /// Samples the device's clock, if a kernel that reads it is loaded.
@@ -595,6 +602,23 @@ private:
   struct __attribute__((visibility("hidden"))) Impl;
   explicit World(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
+};
+
+/// An operation, on the thread that enqueues it. While it lives, the thread's
+/// calls work although other ranks have left (World::ranksThatLeft), since what
+/// they sent may be there. If it is not, waits end soon, and so do calls.
+class WorldOperation {
+public:
+  static constexpr uint64_t allRanks = ~uint64_t(0);
+  /// \param peers the ranks that its kernels may wait for, one bit for each
+  WorldOperation(World &world, uint64_t peers);
+  ~WorldOperation();
+  WorldOperation(const WorldOperation &) = delete;
+  WorldOperation &operator=(const WorldOperation &) = delete;
+
+private:
+  const void *outerWorld_;
+  uint64_t outerPeers_;
 };
 
 } // namespace iris::rt

@@ -277,11 +277,12 @@ Status HostBackend::wait(StreamHandle stream, EventHandle event) {
   // The last record is determined now or, in a graph, at the replay.
   bool captured = static_cast<bool>(now);
   std::shared_ptr<HostMark> known = captured ? nullptr : lastMark();
+  std::function<Status()> check = checkOfStream(stream);
   return found->enqueue([=] {
     std::shared_ptr<HostMark> mark = captured ? lastMark() : known;
     if (mark) // never recorded: nothing to wait for
       mark->wait();
-    return Status::success();
+    return check();
   });
 }
 
@@ -388,6 +389,22 @@ static void runProgram(IrisRtHostKernel kernel, const LaunchConfig &config,
   kernel(args.data(), &program);
 }
 
+/// Of the caller's streams only: the world tells the others' failures. A rank
+/// that aborts itself ends its streams without an error.
+std::function<Status()> HostBackend::checkOfStream(StreamHandle stream) {
+  if (!abortWord_ || !isAdopted(stream))
+    return [] { return Status::success(); };
+  return [word = abortWord_] {
+    const uint32_t reason = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    if (reason == IRISRT_ABORT_NONE || reason == IRISRT_ABORT_HOST)
+      return Status::success();
+    return Status(StatusCode::aborted,
+                  "waits of the stream's work may have been ended, since a "
+                  "rank failed or left; the communicator's or world's error "
+                  "names it");
+  };
+}
+
 Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
                            const LaunchConfig &config, const void *args,
                            size_t argBytes) {
@@ -413,6 +430,7 @@ Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
   auto threads = static_cast<uint32_t>(std::min<uint64_t>(programs, workers_));
   std::shared_ptr<ThreadTeam> team = team_;
   std::shared_ptr<std::atomic<bool>> failed = launchFailed_;
+  std::function<Status()> check = checkOfStream(stream);
 
   return enqueue(stream, [=] {
     auto program = [&](uint64_t index, void *arena) {
@@ -426,7 +444,7 @@ Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
                                          config.arenaBytes, program);
     if (!status.ok())
       failed->store(true);
-    return status;
+    return status.ok() ? check() : status;
   });
 }
 

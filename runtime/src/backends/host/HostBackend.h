@@ -91,6 +91,7 @@ public:
                                     const char *symbol) override;
   Expected<uint32_t> maxCoresident(KernelHandle kernel,
                                    const LaunchConfig &config) override;
+  void watchAbort(const uint32_t *word) override { abortWord_ = word; }
   Status launch(StreamHandle stream, KernelHandle kernel,
                 const LaunchConfig &config, const void *args,
                 size_t argBytes) override;
@@ -133,6 +134,10 @@ protected:
       std::make_shared<std::atomic<bool>>(false);
 
 private:
+  /// Whether a task that has ended on a stream had what it needs.
+  std::function<Status()> checkOfStream(StreamHandle stream);
+  const uint32_t *abortWord_ = nullptr;
+
   /// The mark of an event's last record, shared with the tasks that set and
   /// read it.
   struct EventState {

@@ -66,6 +66,15 @@ Status HostStream::synchronize(std::chrono::nanoseconds limit) {
   return failure_;
 }
 
+Status HostStream::takeResult(std::chrono::nanoseconds limit) {
+  Status status = synchronize(limit);
+  if (status.code() == StatusCode::aborted) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    failure_ = Status::success();
+  }
+  return status;
+}
+
 Status HostStream::stop(std::chrono::nanoseconds limit) {
   std::unique_lock<std::mutex> lock(mutex_);
   // End the capture: it and its events refer to each other.

@@ -26,6 +26,9 @@ public:
   /// Whether nothing is queued or running, or the first error of a task.
   Expected<bool> idle() const;
   Status synchronize(std::chrono::nanoseconds limit);
+  /// synchronize(), which returns `aborted` only once: later work of the stream
+  /// may be that of others.
+  Status takeResult(std::chrono::nanoseconds limit);
   /// Ends the thread once the queue is empty; `timeout` if that takes longer
   /// than the limit. The thread then continues on its own.
   Status stop(std::chrono::nanoseconds limit);

@@ -58,7 +58,7 @@ Expected<void *> iris::rt::createHostStream() {
 Status iris::rt::synchronizeHostStream(void *stream, double limitSeconds) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
                           findHostStream(stream));
-  return found->synchronize(secondsOf(limitSeconds));
+  return found->takeResult(secondsOf(limitSeconds));
 }
 
 Status iris::rt::destroyHostStream(void *stream, double limitSeconds) {

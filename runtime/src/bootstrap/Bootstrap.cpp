@@ -53,7 +53,7 @@ const char *iris::rt::collectiveName(uint32_t tag) {
 Bootstrap::Bootstrap(uint32_t rank, uint32_t numRanks, std::vector<Peer> peers)
     : rank_(rank), numRanks_(numRanks), peers_(std::move(peers)),
       sendLocks_(new std::mutex[numRanks]), unsent_(numRanks), inbox_(numRanks),
-      departed_(numRanks, false) {
+      departed_(numRanks, false), lastRounds_(numRanks) {
   for (const Peer &peer : peers_)
     if (peer.fd.valid())
       closeInChildren(peer.fd.get());
@@ -180,6 +180,7 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
   case MessageKind::contribution:
   case MessageKind::result: {
     std::lock_guard<std::mutex> lock(mutex_);
+    lastRounds_[from] = packet.message.header.sequence;
     inbox_[from].push_back(std::move(packet));
     changed_.notify_all();
     return;
@@ -194,8 +195,12 @@ void Bootstrap::handle(uint32_t from, Packet packet) {
     Expected<Failure> failure = decodeFailure(packet.message.payload);
     if (!failure.ok())
       return fail(from, failure.status().message(), noRank);
-    return fail(failure->rank, failure->reason, from,
-                packet.message.header.tag == rankLeaves);
+    const bool leaves = packet.message.header.tag == rankLeaves;
+    if (leaves && rank_ != 0 && failure->rank < numRanks_) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      lastRounds_[failure->rank] = packet.message.header.sequence;
+    }
+    return fail(failure->rank, failure->reason, from, leaves);
   }
   case MessageKind::groupContribution:
     return handleGroupContribution(from, std::move(packet));
@@ -277,9 +282,28 @@ uint64_t Bootstrap::ranksThatLeft() const {
 /// Whether a report changes anything: failures do after reports that ranks
 /// left, and each rank leaves once. The caller holds mutex_.
 bool Bootstrap::isNews(uint32_t culprit, bool leaves) const {
-  if (failure_.ok())
+  return !hasFailed() && (!leaves || !hasLeft(culprit));
+}
+
+/// Whether a round has no result, as all ranks know: a rank failed, or left
+/// without its contribution. What rank 0 sent before it left is in the inbox.
+/// The caller holds mutex_.
+bool Bootstrap::lacksContribution(uint32_t sequence) const {
+  if (hasFailed() || (rank_ != 0 && isGone(0)))
     return true;
-  return hasOnlyLeft_ && (!leaves || (left_ >> culprit & 1) == 0);
+  for (uint32_t rank = 1; rank < numRanks_; ++rank)
+    if (hasLeft(rank) && lastRounds_[rank] < sequence)
+      return true;
+  return false;
+}
+
+/// The error of such a round: if there is no other, rank 0 has said goodbye.
+Status Bootstrap::lackError(const char *collective) const {
+  if (!failure_.ok())
+    return failure_;
+  return makeStatus(StatusCode::aborted,
+                    "rank 0 left the world while rank %u is in %s", rank_,
+                    collective);
 }
 
 /// Records a failure and wakes all waiting threads. Before that, rank 0
@@ -319,7 +343,7 @@ void Bootstrap::failHere(const Status &status) {
   FailureCallback callback;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!failure_.ok() && !hasOnlyLeft_)
+    if (hasFailed())
       return;
     failure_ = status;
     hasOnlyLeft_ = false;
@@ -365,9 +389,16 @@ void Bootstrap::announceFailure(const Status &status, bool leaves) {
 void Bootstrap::sendFailure(uint32_t culprit, const std::string &reason,
                             uint32_t except, bool leaves) {
   Bytes payload = encodeFailure({culprit, reason});
+  uint32_t lastRound = 0;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (culprit < numRanks_)
+      lastRound = lastRounds_[culprit];
+  }
   for (uint32_t peer = 0; peer < numRanks_; ++peer)
     if (peer != except && peers_[peer].fd.valid())
-      send(peer, {MessageKind::failure, rank_, 0, leaves ? rankLeaves : 0},
+      send(peer,
+           {MessageKind::failure, rank_, lastRound, leaves ? rankLeaves : 0},
            payload, {}, Deadline(failureSendLimit))
           .ignore("the listener notices that the rank has ended");
 }
@@ -465,9 +496,10 @@ Bootstrap::collectAtRoot(uint32_t sequence, CollectiveTag tag,
     {
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait_until(lock, deadline.time(), [&] {
-        return !inbox_[peer].empty() || !failure_.ok() || departed_[peer];
+        return !inbox_[peer].empty() || lacksContribution(sequence) ||
+               departed_[peer];
       });
-      if (!failure_.ok())
+      if (lacksContribution(sequence))
         return failure_;
       if (inbox_[peer].empty()) {
         Status status = departed_[peer]
@@ -522,12 +554,8 @@ Bootstrap::collectFromRoot(uint32_t sequence, CollectiveTag tag,
   const char *name = collectiveName(static_cast<uint32_t>(tag));
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!failure_.ok())
-      return failure_;
-    if (departed_[0])
-      return makeStatus(StatusCode::aborted,
-                        "rank 0 left the world while rank %u is in %s", rank_,
-                        name);
+    if (lacksContribution(sequence))
+      return lackError(name);
   }
   std::vector<int> fds;
   if (fd >= 0)
@@ -541,17 +569,13 @@ Bootstrap::collectFromRoot(uint32_t sequence, CollectiveTag tag,
   {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_until(lock, deadline.time(), [&] {
-      return !inbox_[0].empty() || !failure_.ok() || departed_[0];
+      return !inbox_[0].empty() || lacksContribution(sequence);
     });
     if (inbox_[0].empty()) {
-      if (!failure_.ok())
-        return failure_;
-      if (!sent.ok())
+      if (!sent.ok() && failure_.ok())
         return sent.withContext("rank 0");
-      if (departed_[0])
-        return makeStatus(StatusCode::aborted,
-                          "rank 0 left the world while rank %u is in %s", rank_,
-                          name);
+      if (lacksContribution(sequence))
+        return lackError(name);
       lock.unlock();
       return queryLateRanks(sequence, name, limit);
     }

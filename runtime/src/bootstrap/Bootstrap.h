@@ -128,6 +128,12 @@ private:
   void fail(uint32_t culprit, const std::string &reason, uint32_t tellExcept,
             bool leaves = false);
   bool isNews(uint32_t culprit, bool leaves) const;
+  /// The caller of these holds mutex_.
+  bool hasFailed() const { return !failure_.ok() && !hasOnlyLeft_; }
+  bool hasLeft(uint32_t rank) const { return (left_ >> rank & 1) != 0; }
+  bool isGone(uint32_t rank) const { return departed_[rank] || hasLeft(rank); }
+  bool lacksContribution(uint32_t sequence) const;
+  Status lackError(const char *collective) const;
   int untilCall() const;
   void callIfDue();
   /// Like fail(), for an error in this process.
@@ -193,6 +199,9 @@ private:
   std::vector<std::deque<Packet>>
       inbox_;                  // contributions and results, per sender
   std::vector<bool> departed_; // has sent a goodbye
+  /// By rank: the last round for which rank 0 has its contribution. Other ranks
+  /// know that of ranks that left.
+  std::vector<uint32_t> lastRounds_;
   /// On rank 0: the current or last round, and the ranks whose contributions
   /// have been taken from their inboxes.
   uint32_t roundAtRoot_ = 0;

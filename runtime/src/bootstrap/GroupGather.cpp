@@ -103,7 +103,7 @@ bool Bootstrap::isRootAlive(std::unique_lock<std::mutex> &lock) {
       .ignore("the wait for the answer times out");
   lock.lock();
   changed_.wait_for(lock, rootAnswerLimit, [&] {
-    return numAnswers_ != before || !failure_.ok() || departed_[0];
+    return numAnswers_ != before || hasFailed() || isGone(0);
   });
   return numAnswers_ != before;
 }
@@ -149,15 +149,16 @@ Status Bootstrap::sendContribution(const std::vector<uint32_t> &members,
   return Status::success();
 }
 
-/// A rank that has left without its contribution, or rank 0 if this rank
-/// depends on it. The caller holds mutex_.
+/// A rank that is gone without its contribution, or rank 0 if this rank depends
+/// on it. Contributions arrive before the news that their rank has left. The
+/// caller holds mutex_.
 std::optional<uint32_t>
 Bootstrap::departedMember(const std::vector<uint32_t> &members,
                           const GroupRound &round) const {
-  if (rank_ != 0)
-    return departed_[0] ? std::optional<uint32_t>(0) : std::nullopt;
+  if (rank_ != 0 && isGone(0))
+    return 0;
   for (uint32_t member : members)
-    if (member != 0 && departed_[member] &&
+    if (member != rank_ && isGone(member) &&
         round.contributions.count(member) == 0)
       return member;
   return std::nullopt;
@@ -173,21 +174,24 @@ Status Bootstrap::waitForGroup(std::unique_lock<std::mutex> &lock,
     return round.contributions.size() == members.size() - 1;
   };
   changed_.wait_until(lock, deadline.time(), [&] {
-    return isComplete() || !failure_.ok() || departedMember(members, round);
+    return isComplete() || hasFailed() || departedMember(members, round);
   });
-  if (!isComplete() && failure_.ok() && rank_ != 0 && round.isForwarded &&
+  if (!isComplete() && !hasFailed() && rank_ != 0 && round.isForwarded &&
       !departedMember(members, round))
     round.isForwarded = isRootAlive(lock);
   if (isComplete())
     return Status::success();
-  if (!failure_.ok())
+  if (hasFailed())
     return failure_;
-  if (!sent.ok())
+  if (!sent.ok() && failure_.ok())
     return sent;
   if (std::optional<uint32_t> departed = departedMember(members, round))
-    return makeStatus(StatusCode::aborted,
-                      "rank %u left the world during a collective of a group",
-                      *departed);
+    return !failure_.ok()
+               ? failure_
+               : makeStatus(StatusCode::aborted,
+                            "rank %u left the world during a collective of a "
+                            "group",
+                            *departed);
   return lateMembers(members, round, limit);
 }
 

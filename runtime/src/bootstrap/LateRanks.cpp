@@ -58,9 +58,9 @@ Status Bootstrap::queryLateRanks(uint32_t sequence, const char *collective,
       .ignore("the wait for the answer times out");
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait_for(lock, std::chrono::seconds(2),
-                    [&] { return late_ || !failure_.ok(); });
-  if (!failure_.ok())
-    return failure_;
+                    [&] { return late_ || lacksContribution(sequence); });
+  if (lacksContribution(sequence))
+    return lackError(collective);
   std::string missing;
   for (uint32_t peer = 0; peer < numRanks_; ++peer)
     if ((late_.value_or(0) >> peer & 1) != 0)

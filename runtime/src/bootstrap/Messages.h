@@ -37,7 +37,7 @@ enum class MessageKind : uint16_t {
 };
 
 constexpr uint32_t messageMagic = 0x4d535249u; // "IRSM"
-constexpr uint16_t protocolVersion = 5;
+constexpr uint16_t protocolVersion = 6;
 /// The bytes of a message's header.
 constexpr size_t messageHeaderBytes = 24;
 /// The maximum size of one rank's contribution to a collective.
@@ -49,9 +49,10 @@ constexpr size_t maxMessageBytes = 64 * (maxContribution + 4) + 64;
 /// The header of a message.
 struct MessageHeader {
   MessageKind kind = MessageKind::goodbye;
-  uint32_t rank = 0;     ///< original sender
-  uint32_t sequence = 0; ///< number of the collective round
-  uint32_t tag = 0;      ///< CollectiveTag, channel, or receiving rank
+  uint32_t rank = 0; ///< original sender
+  /// Number of the collective round; of a rank that leaves, its last one.
+  uint32_t sequence = 0;
+  uint32_t tag = 0; ///< CollectiveTag, channel, or receiving rank
 };
 
 /// Payload of `challenge`.

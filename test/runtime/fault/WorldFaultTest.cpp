@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <unistd.h>
 
 using namespace iris::rt;
@@ -159,6 +160,49 @@ TEST_F(WorldFault, RanksLeaveAndThenOneFails) {
     return world->sync().toString();
   });
   EXPECT_CONTAINS(ends[0].text, "aborted: rank 3 failed: it broke");
+}
+
+/// Runs a collective on 8 ranks, after which one leaves and the others fail.
+static void
+leaveAfterACollective(uint32_t leaver,
+                      const std::function<Status(World &)> &collective,
+                      const std::function<void(World &)> &leave) {
+  auto ends = runProcesses(8, [&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, World::create(faultOptions(launch)));
+    WorldOperation goesOn(*world, WorldOperation::allRanks);
+    RANK_TRY(collective(*world));
+    if (launch.rank == leaver) {
+      leave(*world);
+      return "";
+    }
+    return world->barrier().toString();
+  });
+  const std::string expected =
+      "aborted: rank " + std::to_string(leaver) + " failed: ";
+  for (uint32_t rank = 0; rank < ends.size(); ++rank)
+    if (rank != leaver)
+      ASSERT_NE(ends[rank].text.find(expected), std::string::npos)
+          << "rank " << rank << ": " << ends[rank].text;
+}
+
+/// The last collective of a rank that leaves, here the creation or a barrier,
+/// succeeds on all ranks, and the next one on none.
+TEST_F(WorldFault, RanksLeaveAfterACollective) {
+  auto creation = [](World &) { return Status::success(); };
+  auto barrier = [](World &world) { return world.barrier(); };
+  auto exit = [](World &) { ::_exit(0); };
+  auto leave = [](World &world) {
+    world.leave(Status(StatusCode::aborted, "it wants to"));
+  };
+  for (int repetition = 0; repetition < 8; ++repetition)
+    for (uint32_t leaver : {0, 1, 7}) {
+      leaveAfterACollective(leaver, creation, leave);
+      leaveAfterACollective(leaver, creation, exit);
+      leaveAfterACollective(leaver, barrier, leave);
+      leaveAfterACollective(leaver, barrier, exit);
+      if (HasFatalFailure())
+        return;
+    }
 }
 
 TEST_F(WorldFault, RankLeavesEarly) {

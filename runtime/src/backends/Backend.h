@@ -335,10 +335,17 @@ public:
     return false;
   }
   /// Names the world's abort word (IRISRT_ABORT_*), in memory of
-  /// allocateHostVisible. Streams of the caller then end with `aborted`, once,
-  /// if waits of their work may have been ended because of another rank or the
-  /// time limit: without effect where a stream cannot end with an error.
+  /// allocateHostVisible. Where streams can end with an error, launches and
+  /// copies do not start once the word is set, and streams of the caller end
+  /// with `aborted`, once, if that or ended waits may have been because of
+  /// another rank or the time limit.
   virtual void watchAbort(const uint32_t *word) { (void)word; }
+  /// Whether this object can tell which work has ended, and still has some on
+  /// the stream, which may be gone. Work in graphs of the program is not seen.
+  virtual bool canTellWork() const { return false; }
+  /// If it can tell: whether the abort word was set before some work had ended.
+  virtual bool hasCutWorkShort() const { return false; }
+  virtual bool hasWork(StreamHandle stream) { return (void)stream, true; }
   /// Stream-ordered; copies `args`, the packed block.
   virtual Status launch(StreamHandle stream, KernelHandle kernel,
                         const LaunchConfig &config, const void *args,

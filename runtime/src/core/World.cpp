@@ -135,7 +135,9 @@ Status World::Impl::openControl() {
   IRISRT_ASSIGN_OR_RETURN(control,
                           backend->allocateHostVisible(sizeof(IrisRtControl)));
   backend->watchAbort(&block()->abortWord);
-  bootstrap->letRanksLeave();
+  // Else the memory of a rank ends with it.
+  if (backend->info().canPlaceMappings || backend->canTellWork())
+    bootstrap->letRanksLeave();
   bootstrap->onFailure(
       [this](const Status &status) { fail(status, /*remote=*/true); });
   bootstrap->onLaunchQuery([this] { return launchCount.load(); });
@@ -162,15 +164,13 @@ void World::Impl::fail(const Status &status, bool remote, bool leaves) {
   if (!owner.isHere())
     return;
   const uint64_t left = remote && bootstrap ? bootstrap->ranksThatLeft() : 0;
+  // What is queued may send the output of work that ends here.
+  leaves = leaves && hasEnded();
   {
     std::lock_guard<std::mutex> lock(mutex);
     // A local error replaces the report of a peer, and any failure the one that
     // ranks left.
     const bool isFirst = failure_.ok();
-    // The caller repeats the failure of a peer, which the others know better.
-    leaves = leaves ||
-             (!isFirst && failureIsRemote &&
-              status.message().find(failure_.message()) != std::string::npos);
     const bool replaces =
         (failureIsRemote && !remote) || (leftRanks != 0 && left == 0);
     if (!isFirst && !replaces && leftRanks == 0)
@@ -179,16 +179,18 @@ void World::Impl::fail(const Status &status, bool remote, bool leaves) {
       failure_ = status;
       failureIsRemote = remote;
     }
-    leftRanks = left;
+    // Threads that tell of different ranks come here in any order.
+    leftRanks = left != 0 ? leftRanks | left : 0;
     hasFailed.store(true);
   }
   if (left != 0)
     return limitWaits();
-  setAbort(remote ? IRISRT_ABORT_REMOTE : IRISRT_ABORT_HOST);
-  if (!remote && bootstrap) {
+  // Peers first: a driver's queue goes on when waits have ended.
+  if (!remote && bootstrap)
     bootstrap->announceFailure(status, leaves);
+  setAbort(remote ? IRISRT_ABORT_REMOTE : IRISRT_ABORT_HOST);
+  if (!remote && bootstrap)
     bootstrap->endWaits(status);
-  }
 }
 
 Status World::Impl::failure() const {
@@ -208,10 +210,15 @@ Status World::Impl::failure() const {
 // Kernels that may wait for it therefore get some time to end by themselves;
 // then all waits of this rank end, and it fails. Kernels that wait for other
 // ranks only go on.
+//
+// A rank that ends its own waits has not done its part: it has failed, also if
+// it did so because it, or another one, leaves.
 
 /// The time that waits get; less if the limit of waits is short.
 static constexpr double leaveGraceSeconds = 2;
 static constexpr double leaveGraceOfLimit = 0.25;
+/// How long a driver may take to tell that work has ended.
+static constexpr auto endedLimit = std::chrono::milliseconds(10);
 
 namespace {
 struct CurrentOperation {
@@ -256,12 +263,40 @@ void World::Impl::notePending(StreamHandle stream) {
   const uint64_t peers = currentOperation.world == this
                              ? currentOperation.peers
                              : WorldOperation::allRanks;
+  Expected<bool> isCaptured = backend->isCapturing(stream);
   {
     std::lock_guard<std::mutex> lock(pendingMutex);
-    pending[stream.value] |= peers;
+    // The program may launch its graphs unseen.
+    const bool isInGraph = isCaptured.ok() && *isCaptured;
+    (isInGraph ? capturedPeers : pending[stream.value]) |= peers;
   }
   if (hasFailed.load())
     limitWaits();
+}
+
+void World::Impl::noteFollowed(StreamHandle stream) {
+  if (backend->canTellWork() || stream.value == mainStream.value)
+    return;
+  std::lock_guard<std::mutex> lock(pendingMutex);
+  auto found = pending.find(stream.value);
+  if (found == pending.end())
+    return;
+  pending[mainStream.value] |= found->second;
+  pending.erase(found);
+}
+
+bool World::Impl::mayNeed(uint64_t ranks) {
+  std::lock_guard<std::mutex> lock(pendingMutex);
+  uint64_t peers = capturedPeers;
+  for (auto each = pending.begin(); each != pending.end();) {
+    if (!backend->hasWork({each->first})) {
+      each = pending.erase(each);
+      continue;
+    }
+    peers |= each->second;
+    ++each;
+  }
+  return (peers & ranks) != 0;
 }
 
 bool World::Impl::mayNeedLeavers() {
@@ -270,19 +305,20 @@ bool World::Impl::mayNeedLeavers() {
     std::lock_guard<std::mutex> lock(mutex);
     left = leftRanks;
   }
-  std::lock_guard<std::mutex> lock(pendingMutex);
-  for (auto each = pending.begin(); each != pending.end();) {
-    // A driver's stream may be gone; it cannot be asked.
-    bool isIdle = false;
-    if (options.device.kind == DeviceKind::host) {
-      Expected<bool> answer = backend->query({each->first});
-      isIdle = !answer.ok() || *answer;
+  return mayNeed(left);
+}
+
+bool World::Impl::hasEnded() {
+  if (!backend || !mainStream.valid())
+    return true;
+  if (!backend->canTellWork()) {
+    const StreamHandle joined = joinedHandleOf({});
+    if (backend->synchronize(joined, endedLimit).ok()) {
+      std::lock_guard<std::mutex> lock(pendingMutex);
+      pending.erase(joined.value);
     }
-    if (!isIdle && (each->second & left) != 0)
-      return true;
-    each = isIdle ? pending.erase(each) : std::next(each);
   }
-  return false;
+  return !mayNeed(WorldOperation::allRanks);
 }
 
 void World::Impl::limitWaits() {
@@ -297,7 +333,6 @@ void World::Impl::limitWaits() {
 void World::Impl::endLimitedWaits() {
   if (!mayNeedLeavers())
     return;
-  setAbort(IRISRT_ABORT_REMOTE);
   Status status;
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -305,7 +340,9 @@ void World::Impl::endLimitedWaits() {
     status = failure_;
   }
   // Others may wait for what this rank does not send now.
-  bootstrap->announceFailure(status, /*leaves=*/true);
+  bootstrap->announceFailure(status);
+  setAbort(IRISRT_ABORT_REMOTE);
+  bootstrap->endWaits(status);
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,6 +380,8 @@ Status World::Impl::destroy() {
   Status status = failure();
   if (status.ok() && heap)
     status = recordFailure(synchronizeAll());
+  else if (heap && !isAborted()) // after ranks left, work may still end
+    synchronizeAll().ignore("the failure is returned");
   // Peers may use this rank's memory until they have arrived here.
   if (status.ok() && heap)
     status = failOnError(bootstrap->barrier(CollectiveTag::destroy, limit));

@@ -74,8 +74,13 @@ struct World::Impl {
   /// Remembers that kernels of a stream, which were enqueued, may wait for the
   /// operation's peers.
   void notePending(StreamHandle stream);
-  /// Whether kernels may wait for a rank that left.
+  /// Remembers that the main stream waits for a stream's kernels.
+  void noteFollowed(StreamHandle stream);
+  /// Whether kernels may wait for one of the ranks, one bit for each.
+  bool mayNeed(uint64_t ranks);
   bool mayNeedLeavers();
+  /// Whether all kernels of this rank have ended, as far as the host can tell.
+  bool hasEnded();
   /// After ranks have left: ends waits that may need them after a grace period.
   void limitWaits();
   void endLimitedWaits();
@@ -167,6 +172,8 @@ struct World::Impl {
   /// By stream: the ranks that its kernels may wait for, since it was last
   /// known to be idle.
   std::map<uint64_t, uint64_t> pending;
+  /// Those that kernels in graphs may wait for.
+  uint64_t capturedPeers = 0;
 
   /// Guards the members that a launch modifies. Separate from `mutex`, because
   /// a launch may block on a hung queue that only a reported failure can end.

@@ -213,9 +213,10 @@ Status World::waitFor(Event event, Stream stream) {
 
 Status World::follow(Event event, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
-  IRISRT_RETURN_IF_ERROR(impl_->followed.follow(*impl_->backend,
-                                                impl_->mainStream, {event.id},
-                                                impl_->joinedHandleOf(stream)));
+  const StreamHandle handle = impl_->joinedHandleOf(stream);
+  IRISRT_RETURN_IF_ERROR(impl_->followed.follow(
+      *impl_->backend, impl_->mainStream, {event.id}, handle));
+  impl_->noteFollowed(handle);
   return impl_->failure();
 }
 
@@ -301,7 +302,7 @@ Status World::Impl::synchronizeStream(StreamHandle stream) {
                         "the kernels of rank %u did not end within %.3g s",
                         launch.rank,
                         std::chrono::duration<double>(limit).count());
-    if (!grace && !failure().ok())
+    if (!grace && isAborted())
       grace.emplace(failedStreamGrace);
     if (grace && grace->passed())
       return failure();
@@ -401,7 +402,9 @@ Status World::Impl::checkHang() {
 /// error of later calls only.
 Status World::Impl::checkEnded() {
   Status status = checkHang();
-  const bool wasEnded = hasLocalFailure() || isAborted();
+  const bool wasEnded =
+      hasLocalFailure() ||
+      (backend->canTellWork() ? backend->hasCutWorkShort() : isAborted());
   return wasEnded ? status : Status::success();
 }
 

@@ -89,6 +89,15 @@ static std::string transfer(ncclComm_t comm, int rank, int from, int to,
   return "";
 }
 
+/// On rank 1: enqueues a receive of rank 2's data and a send of them to rank 0.
+static std::string passOn(ncclComm_t comm, std::vector<int32_t> &data,
+                          void *stream) {
+  auto on = static_cast<cudaStream_t>(stream);
+  NCCL_TRY(ncclRecv(data.data(), data.size(), ncclInt32, 2, comm, on));
+  NCCL_TRY(ncclSend(data.data(), data.size(), ncclInt32, 0, comm, on));
+  return "";
+}
+
 /// The last collective: every rank leaves as soon as it has its result.
 TEST_P(NcclLeave, AfterTheLastCollective) {
   for (int repetition = 0; repetition < 20; ++repetition)
@@ -201,4 +210,62 @@ TEST_P(NcclLeave, FinalizeAndDestroyAfterwards) {
               NCCL_TRY(ncclCommDestroy(comm));
               return "";
             }));
+}
+
+/// Rank 1 has queued a send of what rank 2 never sent. The receiver of that
+/// gets an error, not what was never received.
+TEST_P(NcclLeave, EndedReceivesAreNotPassedOn) {
+  EXPECT_EQ("", onProcesses(3, [](ncclComm_t comm, int rank) -> std::string {
+              TRY_TEXT(transfer(comm, rank, 2, 1));
+              TRY_TEXT(transfer(comm, rank, 1, 0));
+              if (rank == 2)
+                return leave(comm);
+              RANK_ASSIGN(void *stream, createHostStream());
+              std::vector<int32_t> data(numElements, 0);
+              if (rank == 1)
+                TRY_TEXT(passOn(comm, data, stream));
+              if (rank == 0)
+                NCCL_TRY(ncclRecv(data.data(), data.size(), ncclInt32, 1, comm,
+                                  static_cast<cudaStream_t>(stream)));
+              Status ended = synchronizeHostStream(stream, 100);
+              RANK_CHECK(ended.code() == StatusCode::aborted);
+              RANK_CHECK(data == std::vector<int32_t>(numElements, 0));
+              NCCL_TRY(ncclCommDestroy(comm));
+              return "";
+            }));
+}
+
+/// A rank that aborts before its operations have ended.
+TEST(NcclAbort, InTheMiddle) {
+  for (int repetition = 0; repetition < 10; ++repetition) {
+    Shared<std::atomic<bool>> mayAbort;
+    ASSERT_EQ("", onProcesses(3, [&](ncclComm_t comm, int rank) -> std::string {
+                TRY_TEXT(transfer(comm, rank, 2, 1));
+                TRY_TEXT(transfer(comm, rank, 1, 0));
+                RANK_ASSIGN(void *stream, createHostStream());
+                std::vector<int32_t> data(numElements, 0);
+                if (rank == 1) {
+                  TRY_TEXT(passOn(comm, data, stream));
+                  while (!mayAbort->load())
+                    std::this_thread::yield();
+                  NCCL_TRY(ncclCommAbort(comm));
+                  return "";
+                }
+                if (rank == 0) {
+                  NCCL_TRY(ncclRecv(data.data(), data.size(), ncclInt32, 1,
+                                    comm, static_cast<cudaStream_t>(stream)));
+                  mayAbort->store(true);
+                  Status ended = synchronizeHostStream(stream, 100);
+                  RANK_CHECK(ended.code() == StatusCode::aborted);
+                }
+                TRY_TEXT(waitUntilOneLeft(comm));
+                NCCL_EXPECT(ncclRemoteError,
+                            ncclAllReduce(data.data(), data.data(), data.size(),
+                                          ncclInt32, ncclSum, comm, nullptr));
+                RANK_CHECK(std::string(ncclGetLastError(comm)).find("rank 1") !=
+                           std::string::npos);
+                NCCL_TRY(ncclCommDestroy(comm));
+                return "";
+              }));
+  }
 }

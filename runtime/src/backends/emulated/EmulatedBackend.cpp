@@ -188,11 +188,12 @@ Status EmulatedBackend::launch(StreamHandle stream, KernelHandle kernel,
   LaunchConfig copied = config;
   copied.parameters = nullptr; // the block has AMD's layout
   std::string block(static_cast<const char *>(args), argBytes);
-  return enqueue(stream, [=] {
+  auto run = [=] {
     Status status =
         emulator->launch(kernel.value, copied, block.data(), block.size());
     if (!status.ok())
       failed->store(true);
     return status;
-  });
+  };
+  return enqueue(stream, unlessAborted(stream, run));
 }

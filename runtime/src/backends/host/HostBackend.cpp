@@ -81,7 +81,31 @@ HostBackend::findStream(StreamHandle stream) {
 Status HostBackend::enqueue(StreamHandle stream, HostTask task) {
   IRISRT_ASSIGN_OR_RETURN(std::shared_ptr<HostStream> found,
                           findStream(stream));
-  return found->enqueue(std::move(task));
+  if (found->capturing())
+    return found->enqueue(std::move(task));
+  std::shared_ptr<std::atomic<uint64_t>> work;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::shared_ptr<std::atomic<uint64_t>> &known = work_[stream.value];
+    if (!known)
+      known = std::make_shared<std::atomic<uint64_t>>(0);
+    work = known;
+  }
+  work->fetch_add(1);
+  Status status = found->enqueue([work, task = std::move(task)] {
+    Status ended = task();
+    work->fetch_sub(1);
+    return ended;
+  });
+  if (!status.ok())
+    work->fetch_sub(1);
+  return status;
+}
+
+bool HostBackend::hasWork(StreamHandle stream) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = work_.find(stream.value);
+  return found != work_.end() && found->second->load() != 0;
 }
 
 Status HostBackend::callOnHost(StreamHandle stream,
@@ -405,6 +429,24 @@ std::function<Status()> HostBackend::checkOfStream(StreamHandle stream) {
   };
 }
 
+HostTask HostBackend::unlessAborted(StreamHandle stream, HostTask task) {
+  auto isAborted = [word = abortWord_, cutShort = cutShort_] {
+    const bool is =
+        word && __atomic_load_n(word, __ATOMIC_ACQUIRE) != IRISRT_ABORT_NONE;
+    if (is)
+      cutShort->store(true);
+    return is;
+  };
+  return [isAborted, check = checkOfStream(stream),
+          task = std::move(task)]() -> Status {
+    // What would be sent was not computed.
+    if (isAborted())
+      return check();
+    Status status = task();
+    return status.ok() && isAborted() ? check() : status;
+  };
+}
+
 Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
                            const LaunchConfig &config, const void *args,
                            size_t argBytes) {
@@ -430,9 +472,8 @@ Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
   auto threads = static_cast<uint32_t>(std::min<uint64_t>(programs, workers_));
   std::shared_ptr<ThreadTeam> team = team_;
   std::shared_ptr<std::atomic<bool>> failed = launchFailed_;
-  std::function<Status()> check = checkOfStream(stream);
 
-  return enqueue(stream, [=] {
+  auto run = [=] {
     auto program = [&](uint64_t index, void *arena) {
       runProgram(function, config, *block, index, arena);
     };
@@ -444,8 +485,9 @@ Status HostBackend::launch(StreamHandle stream, KernelHandle kernel,
                                          config.arenaBytes, program);
     if (!status.ok())
       failed->store(true);
-    return status.ok() ? check() : status;
-  });
+    return status;
+  };
+  return enqueue(stream, unlessAborted(stream, run));
 }
 
 /// A kernel that fails to launch writes nothing, and the rest of its graph does

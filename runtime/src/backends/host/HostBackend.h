@@ -92,6 +92,9 @@ public:
   Expected<uint32_t> maxCoresident(KernelHandle kernel,
                                    const LaunchConfig &config) override;
   void watchAbort(const uint32_t *word) override { abortWord_ = word; }
+  bool canTellWork() const override { return true; }
+  bool hasCutWorkShort() const override { return cutShort_->load(); }
+  bool hasWork(StreamHandle stream) override;
   Status launch(StreamHandle stream, KernelHandle kernel,
                 const LaunchConfig &config, const void *args,
                 size_t argBytes) override;
@@ -125,8 +128,10 @@ protected:
   /// Whether kernels run in this process.
   virtual bool runsKernelsHere() const { return true; }
 
-  /// Appends a task to a stream.
+  /// Appends work to a stream.
   Status enqueue(StreamHandle stream, HostTask task);
+  /// The task, which does not start once the world's waits have ended.
+  HostTask unlessAborted(StreamHandle stream, HostTask task);
   /// Ends all streams; for destructors.
   void destroyStreams();
   /// A launch failed; shared with the tasks that wait for memory values.
@@ -137,6 +142,10 @@ private:
   /// Whether a task that has ended on a stream had what it needs.
   std::function<Status()> checkOfStream(StreamHandle stream);
   const uint32_t *abortWord_ = nullptr;
+  std::shared_ptr<std::atomic<bool>> cutShort_ =
+      std::make_shared<std::atomic<bool>>(false);
+  /// By stream: the number of tasks that have not ended. Guarded by mutex_.
+  std::map<uint64_t, std::shared_ptr<std::atomic<uint64_t>>> work_;
 
   /// The mark of an event's last record, shared with the tasks that set and
   /// read it.

@@ -468,8 +468,8 @@ Status HostBackend::copyToHost(StreamHandle stream, void *to, uint64_t from,
 
 Status HostBackend::copyOnDevice(StreamHandle stream, uint64_t to,
                                  uint64_t from, uint64_t bytes) {
-  return enqueue(stream, [=] {
-    std::memmove(pointer(to), pointer(from), bytes);
-    return Status::success();
-  });
+  return enqueue(stream, unlessAborted(stream, [=] {
+                   std::memmove(pointer(to), pointer(from), bytes);
+                   return Status::success();
+                 }));
 }

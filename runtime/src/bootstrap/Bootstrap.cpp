@@ -18,6 +18,8 @@ static constexpr uint32_t noRank = ~0u;
 /// Tag of a failure that is only that the rank leaves.
 static constexpr uint32_t rankLeaves = 1;
 static constexpr auto failureSendLimit = std::chrono::milliseconds(500);
+/// Milliseconds between looks at how other ranks end once rank 0 is gone.
+static constexpr int statesInterval = 20;
 /// How long a rank that leaves waits until peers on other machines have what it
 /// sent.
 static constexpr auto drainLimit = std::chrono::seconds(2);
@@ -86,7 +88,34 @@ Status Bootstrap::start() {
   if (!wake_.valid())
     return makeErrnoStatus(StatusCode::internal, errno,
                            "cannot create an event descriptor");
-  IRISRT_ASSIGN_OR_RETURN(listener_, OsThread::start([this] { listen(); }));
+  IRISRT_ASSIGN_OR_RETURN(listener_, OsThread::start([this] {
+                            listen();
+                            if (isHeld_ && isHeld_->ok())
+                              states_->letGo();
+                          }));
+  return Status::success();
+}
+
+Status Bootstrap::letRanksLeave(std::chrono::nanoseconds limit) {
+  letsRanksLeave_.store(true);
+  if (numRanks_ < 3)
+    return Status::success();
+  auto states = std::make_unique<RankStates>();
+  IRISRT_RETURN_IF_ERROR(states->create());
+  const int fd = states->fd();
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    states_ = std::move(states);
+    wake();
+    changed_.wait(lock, [this] { return isHeld_.has_value(); });
+    IRISRT_RETURN_IF_ERROR(*isHeld_);
+  }
+  IRISRT_ASSIGN_OR_RETURN(FdResult result,
+                          exchangeFds(CollectiveTag::create, {}, fd, limit));
+  std::lock_guard<std::mutex> lock(mutex_);
+  IRISRT_RETURN_IF_ERROR(states_->map(std::move(result.fds), rank_));
+  areStatesMapped_ = true;
+  wake(); // rank 0 may be gone already
   return Status::success();
 }
 
@@ -101,6 +130,8 @@ void Bootstrap::leave() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
+    if (states_)
+      states_->tell("it has ended", /*leaves=*/true);
   }
   wake();
   listener_.join();
@@ -132,7 +163,11 @@ void Bootstrap::listen() {
       entries.push_back({peers_[peer].fd.get(), events, 0});
       ranks.push_back(peer);
     }
-    int ready = ::poll(entries.data(), entries.size(), untilCall());
+    int timeout = untilCall();
+    if (watchesStates())
+      timeout =
+          timeout < 0 ? statesInterval : std::min(timeout, statesInterval);
+    int ready = ::poll(entries.data(), entries.size(), timeout);
     // Before a look at what has changed: a later wake() is left for the next
     // poll.
     uint64_t calls;
@@ -143,7 +178,10 @@ void Bootstrap::listen() {
       if (stopping_)
         return;
     }
+    holdState();
     callIfDue();
+    if (watchesStates())
+      readStates();
     if (ready < 0)
       continue; // EINTR
     for (size_t i = 0; i < ranks.size(); ++i) {
@@ -247,6 +285,35 @@ int Bootstrap::untilCall() const {
   auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
       callAt_ - std::chrono::steady_clock::now());
   return static_cast<int>(std::max<int64_t>(0, left.count() + 1));
+}
+
+void Bootstrap::holdState() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!states_ || isHeld_)
+      return;
+  }
+  Status held = states_->hold();
+  std::lock_guard<std::mutex> lock(mutex_);
+  isHeld_ = held;
+  changed_.notify_all();
+}
+
+bool Bootstrap::watchesStates() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return areStatesMapped_ && rank_ != 0 && isGone(0) && !hasFailed();
+}
+
+void Bootstrap::readStates() {
+  for (uint32_t rank = 1; rank < numRanks_; ++rank) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (rank == rank_ || hasLeft(rank))
+        continue;
+    }
+    if (std::optional<RankStates::End> end = states_->endOf(rank))
+      fail(rank, end->reason, noRank, end->leaves);
+  }
 }
 
 void Bootstrap::callIfDue() {
@@ -383,6 +450,11 @@ void Bootstrap::announceFailure(const Status &status, bool leaves) {
   if (announced_ || numRanks_ == 1)
     return;
   announced_ = true;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (states_)
+      states_->tell(status.message(), leaves);
+  }
   sendFailure(rank_, status.message(), noRank, leaves);
 }
 

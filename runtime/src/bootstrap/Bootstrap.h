@@ -7,6 +7,7 @@
 #ifndef IRIS_RT_BOOTSTRAP_BOOTSTRAP_H
 #define IRIS_RT_BOOTSTRAP_BOOTSTRAP_H
 
+#include "bootstrap/RankStates.h"
 #include "bootstrap/Rendezvous.h"
 #include "bootstrap/Socket.h"
 #include "core/OsThread.h"
@@ -93,8 +94,8 @@ public:
   /// \param leaves the rank leaves: work that needs nothing of it can end
   void announceFailure(const Status &status, bool leaves = false);
   /// Makes a rank that leaves no failure of this one: ranksThatLeft() tells it.
-  /// Otherwise it is as any failure.
-  void letRanksLeave() { letsRanksLeave_.store(true); }
+  /// Otherwise it is as any failure. Collective; all ranks are on one machine.
+  Status letRanksLeave(std::chrono::nanoseconds limit);
   /// Whether the failure is only that ranks have left, by themselves or because
   /// their processes ended; one bit for each. 0: none has, or a rank failed.
   uint64_t ranksThatLeft() const;
@@ -136,6 +137,10 @@ private:
   Status lackError(const char *collective) const;
   int untilCall() const;
   void callIfDue();
+  void holdState();
+  /// Whether rank 0, which tells how other ranks end, is gone.
+  bool watchesStates() const;
+  void readStates();
   /// Like fail(), for an error in this process.
   void failHere(const Status &status);
   void handleGroupContribution(uint32_t from, Packet packet);
@@ -215,6 +220,10 @@ private:
   std::map<uint32_t, uint32_t> groupSequences_; // by channel
   Status failure_;
   std::atomic<bool> letsRanksLeave_{false};
+  /// Null where a rank needs to know of rank 0 only.
+  std::unique_ptr<RankStates> states_;
+  std::optional<Status> isHeld_; ///< this rank's state, by the listener thread
+  bool areStatesMapped_ = false;
   uint64_t left_ = 0; ///< ranks whose leaving was reported, one bit for each
   bool hasOnlyLeft_ = false; ///< failure_ is only that a rank left
   bool stopping_ = false;

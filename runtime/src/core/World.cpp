@@ -106,6 +106,9 @@ Status World::Impl::open() {
   heapOptions.limit = limit;
   IRISRT_ASSIGN_OR_RETURN(
       heap, SymmetricHeap::create(*backend, *bootstrap, heapOptions));
+  // Else the memory of a rank ends with it.
+  if (backend->info().canPlaceMappings || backend->canTellWork())
+    IRISRT_RETURN_IF_ERROR(bootstrap->letRanksLeave(limit));
 
   context.rank = launch.rank;
   context.numRanks = launch.numRanks;
@@ -135,9 +138,6 @@ Status World::Impl::openControl() {
   IRISRT_ASSIGN_OR_RETURN(control,
                           backend->allocateHostVisible(sizeof(IrisRtControl)));
   backend->watchAbort(&block()->abortWord);
-  // Else the memory of a rank ends with it.
-  if (backend->info().canPlaceMappings || backend->canTellWork())
-    bootstrap->letRanksLeave();
   bootstrap->onFailure(
       [this](const Status &status) { fail(status, /*remote=*/true); });
   bootstrap->onLaunchQuery([this] { return launchCount.load(); });
@@ -179,7 +179,7 @@ void World::Impl::fail(const Status &status, bool remote, bool leaves) {
       failure_ = status;
       failureIsRemote = remote;
     }
-    // Threads that tell of different ranks come here in any order.
+    // Threads that report different ranks come here in any order.
     leftRanks = left != 0 ? leftRanks | left : 0;
     hasFailed.store(true);
   }
@@ -380,8 +380,12 @@ Status World::Impl::destroy() {
   Status status = failure();
   if (status.ok() && heap)
     status = recordFailure(synchronizeAll());
-  else if (heap && !isAborted()) // after ranks left, work may still end
+  else if (heap && !isAborted()) {
+    // Other ranks have left. This one's work may still end, and so may that of
+    // the others.
     synchronizeAll().ignore("the failure is returned");
+    bootstrap->announceFailure(status, /*leaves=*/hasEnded());
+  }
   // Peers may use this rank's memory until they have arrived here.
   if (status.ok() && heap)
     status = failOnError(bootstrap->barrier(CollectiveTag::destroy, limit));

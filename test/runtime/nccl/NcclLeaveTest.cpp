@@ -89,13 +89,26 @@ static std::string transfer(ncclComm_t comm, int rank, int from, int to,
   return "";
 }
 
-/// On rank 1: enqueues a receive of rank 2's data and a send of them to rank 0.
-static std::string passOn(ncclComm_t comm, std::vector<int32_t> &data,
-                          void *stream) {
+/// Enqueues a receive and a send of what is received.
+static std::string passOn(ncclComm_t comm, std::vector<int32_t> &data, int from,
+                          int to, void *stream) {
   auto on = static_cast<cudaStream_t>(stream);
-  NCCL_TRY(ncclRecv(data.data(), data.size(), ncclInt32, 2, comm, on));
-  NCCL_TRY(ncclSend(data.data(), data.size(), ncclInt32, 0, comm, on));
+  NCCL_TRY(ncclRecv(data.data(), data.size(), ncclInt32, from, comm, on));
+  NCCL_TRY(ncclSend(data.data(), data.size(), ncclInt32, to, comm, on));
   return "";
+}
+
+/// The others can join although a rank has already left.
+TEST_P(NcclLeave, AfterTheCreation) {
+  for (int repetition = 0; repetition < 5; ++repetition)
+    for (int leaver : {0, 1, 3})
+      ASSERT_EQ("",
+                onProcesses(4, [&](ncclComm_t comm, int rank) -> std::string {
+                  if (rank == leaver)
+                    return leave(comm);
+                  NCCL_TRY(ncclCommDestroy(comm));
+                  return "";
+                }));
 }
 
 /// The last collective: every rank leaves as soon as it has its result.
@@ -212,24 +225,51 @@ TEST_P(NcclLeave, FinalizeAndDestroyAfterwards) {
             }));
 }
 
-/// Rank 1 has queued a send of what rank 2 never sent. The receiver of that
+/// Rank 1 has queued a send of what it never receives. The receiver of that
 /// gets an error, not what was never received.
 TEST_P(NcclLeave, EndedReceivesAreNotPassedOn) {
-  EXPECT_EQ("", onProcesses(3, [](ncclComm_t comm, int rank) -> std::string {
-              TRY_TEXT(transfer(comm, rank, 2, 1));
-              TRY_TEXT(transfer(comm, rank, 1, 0));
-              if (rank == 2)
+  for (int from : {0, 2})
+    EXPECT_EQ("", onProcesses(3, [&](ncclComm_t comm, int rank) -> std::string {
+                const int to = 2 - from;
+                TRY_TEXT(transfer(comm, rank, from, 1));
+                TRY_TEXT(transfer(comm, rank, 1, to));
+                if (rank == from)
+                  return leave(comm);
+                RANK_ASSIGN(void *stream, createHostStream());
+                std::vector<int32_t> data(numElements, 0);
+                if (rank == 1)
+                  TRY_TEXT(passOn(comm, data, from, to, stream));
+                if (rank == to)
+                  NCCL_TRY(ncclRecv(data.data(), data.size(), ncclInt32, 1,
+                                    comm, static_cast<cudaStream_t>(stream)));
+                Status ended = synchronizeHostStream(stream, 15);
+                RANK_CHECK(ended.code() == StatusCode::aborted);
+                RANK_CHECK(data == std::vector<int32_t>(numElements, 0));
+                NCCL_TRY(ncclCommDestroy(comm));
+                return "";
+              }));
+}
+
+/// Rank 0, which tells how other ranks end, leaves first.
+TEST_P(NcclLeave, AfterRankZero) {
+  EXPECT_EQ("", onProcesses(4, [](ncclComm_t comm, int rank) -> std::string {
+              TRY_TEXT(transfer(comm, rank, 1, 2));
+              TRY_TEXT(transfer(comm, rank, 2, 3));
+              TRY_TEXT(transfer(comm, rank, 3, 0));
+              if (rank == 0)
+                return leave(comm);
+              TRY_TEXT(waitUntilOneLeft(comm));
+              if (rank == 1)
                 return leave(comm);
               RANK_ASSIGN(void *stream, createHostStream());
               std::vector<int32_t> data(numElements, 0);
-              if (rank == 1)
-                TRY_TEXT(passOn(comm, data, stream));
-              if (rank == 0)
-                NCCL_TRY(ncclRecv(data.data(), data.size(), ncclInt32, 1, comm,
+              if (rank == 2)
+                TRY_TEXT(passOn(comm, data, 1, 3, stream));
+              if (rank == 3)
+                NCCL_TRY(ncclRecv(data.data(), data.size(), ncclInt32, 2, comm,
                                   static_cast<cudaStream_t>(stream)));
-              Status ended = synchronizeHostStream(stream, 100);
+              Status ended = synchronizeHostStream(stream, 15);
               RANK_CHECK(ended.code() == StatusCode::aborted);
-              RANK_CHECK(data == std::vector<int32_t>(numElements, 0));
               NCCL_TRY(ncclCommDestroy(comm));
               return "";
             }));
@@ -238,15 +278,15 @@ TEST_P(NcclLeave, EndedReceivesAreNotPassedOn) {
 /// A rank that aborts before its operations have ended.
 TEST(NcclAbort, InTheMiddle) {
   for (int repetition = 0; repetition < 10; ++repetition) {
-    Shared<std::atomic<bool>> mayAbort;
+    Shared<std::atomic<int>> numReady;
     ASSERT_EQ("", onProcesses(3, [&](ncclComm_t comm, int rank) -> std::string {
                 TRY_TEXT(transfer(comm, rank, 2, 1));
                 TRY_TEXT(transfer(comm, rank, 1, 0));
                 RANK_ASSIGN(void *stream, createHostStream());
                 std::vector<int32_t> data(numElements, 0);
                 if (rank == 1) {
-                  TRY_TEXT(passOn(comm, data, stream));
-                  while (!mayAbort->load())
+                  TRY_TEXT(passOn(comm, data, 2, 0, stream));
+                  while (numReady->load() < 2)
                     std::this_thread::yield();
                   NCCL_TRY(ncclCommAbort(comm));
                   return "";
@@ -254,10 +294,12 @@ TEST(NcclAbort, InTheMiddle) {
                 if (rank == 0) {
                   NCCL_TRY(ncclRecv(data.data(), data.size(), ncclInt32, 1,
                                     comm, static_cast<cudaStream_t>(stream)));
-                  mayAbort->store(true);
+                  numReady->fetch_add(1);
                   Status ended = synchronizeHostStream(stream, 100);
                   RANK_CHECK(ended.code() == StatusCode::aborted);
                 }
+                if (rank == 2)
+                  numReady->fetch_add(1);
                 TRY_TEXT(waitUntilOneLeft(comm));
                 NCCL_EXPECT(ncclRemoteError,
                             ncclAllReduce(data.data(), data.data(), data.size(),

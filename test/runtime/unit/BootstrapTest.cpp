@@ -3,6 +3,7 @@
 // Rendezvous and host-side collectives, with ranks as threads or processes.
 #include "bootstrap/Bootstrap.h"
 #include "bootstrap/LauncherNotice.h"
+#include "bootstrap/RankStates.h"
 #include "bootstrap/Socket.h"
 #include "support/Ranks.h"
 
@@ -12,11 +13,13 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace iris::rt;
@@ -599,4 +602,58 @@ TEST(Bootstrap, LastMessagesOfAClosedEndAreRead) {
   Expected<Received> received = receivePacket(staying.get(), packet);
   ASSERT_TRUE(received.ok()) << received.status().message();
   EXPECT_EQ(*received, Received::end);
+}
+
+/// A process that holds a rank's state and ends as `end` does.
+static std::optional<RankStates::End>
+endOfProcess(const std::function<void(RankStates &)> &end) {
+  RankStates ended, reader;
+  EXPECT_TRUE(ended.create().ok());
+  std::vector<UniqueFd> fds(2);
+  fds[1].reset(::dup(ended.fd()));
+  EXPECT_TRUE(reader.map(std::move(fds), /*rank=*/0).ok());
+  int isHeld[2], mayEnd[2];
+  EXPECT_EQ(0, ::pipe(isHeld) | ::pipe(mayEnd));
+  char byte = 0;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool ok = ended.hold().ok() && ::write(isHeld[1], &byte, 1) == 1 &&
+                    ::read(mayEnd[0], &byte, 1) == 1;
+    if (ok)
+      end(ended);
+    ::_exit(0);
+  }
+  EXPECT_EQ(1, ::read(isHeld[0], &byte, 1));
+  EXPECT_FALSE(reader.endOf(1));
+  EXPECT_FALSE(reader.endOf(0)); // the reader itself
+  EXPECT_EQ(1, ::write(mayEnd[1], &byte, 1));
+  EXPECT_EQ(child, ::waitpid(child, nullptr, 0));
+  for (int fd : {isHeld[0], isHeld[1], mayEnd[0], mayEnd[1]})
+    ::close(fd);
+  std::optional<RankStates::End> known = reader.endOf(1);
+  // What one rank reads does not change what the next one reads.
+  std::optional<RankStates::End> again = reader.endOf(1);
+  EXPECT_TRUE(known && again && known->reason == again->reason &&
+              known->leaves == again->leaves);
+  return known;
+}
+
+TEST(Bootstrap, StatesShowHowRanksEnd) {
+  auto killed = endOfProcess([](RankStates &) { ::raise(SIGKILL); });
+  ASSERT_TRUE(killed);
+  EXPECT_TRUE(killed->leaves);
+  EXPECT_EQ("its process exited or was killed", killed->reason);
+  auto failed = endOfProcess([](RankStates &state) {
+    state.tell("it broke", /*leaves=*/false);
+    state.tell("it has ended", /*leaves=*/true);
+    state.letGo();
+  });
+  ASSERT_TRUE(failed);
+  EXPECT_FALSE(failed->leaves);
+  EXPECT_EQ("it broke", failed->reason);
+  auto left = endOfProcess(
+      [](RankStates &state) { state.tell("it wants to", /*leaves=*/true); });
+  ASSERT_TRUE(left);
+  EXPECT_TRUE(left->leaves);
+  EXPECT_EQ("it wants to", left->reason);
 }

@@ -169,6 +169,9 @@ Status ncclComm::open() {
     return openError_;
   }
   session_ = session.take();
+  std::optional<WorldOperation> goesOn;
+  if (!session_.spansNodes())
+    goesOn.emplace(*session_.world, /*peers=*/0);
   Status status = prepare();
   if (!status.ok()) {
     session_.fail(status);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 using namespace iris::nccl;
@@ -52,6 +53,10 @@ Status Session::join(const WorldOptions &given, int maxCTAs) {
   if (job && options.collectiveLimit)
     *options.collectiveLimit += beyondTransfersSeconds;
   IRISRT_ASSIGN_OR_RETURN(world, World::create(options));
+  // Others may have joined, done their part and left.
+  std::optional<WorldOperation> goesOn;
+  if (!job)
+    goesOn.emplace(*world, /*peers=*/0);
   cache = kernelCacheFor(world->target());
   ccl::CommunicatorOptions communicator;
   communicator.cache = cache;

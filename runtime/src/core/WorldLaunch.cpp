@@ -13,6 +13,8 @@ using namespace iris::rt;
 
 /// How long a rank waits for its streams after a peer has failed.
 static constexpr auto failedStreamGrace = std::chrono::seconds(5);
+/// How much later than a wait of its kernels a stream's wait times out.
+static constexpr auto timedOutGrace = std::chrono::seconds(2);
 static constexpr auto pollSlice = std::chrono::milliseconds(50);
 
 //===----------------------------------------------------------------------===//
@@ -289,7 +291,13 @@ Status World::destroyGraph(Graph graph) {
 
 /// Waits for a stream; after a failure of the world, only for a grace period.
 Status World::Impl::synchronizeStream(StreamHandle stream) {
-  Deadline deadline(limit);
+  // A kernel whose wait times out names the rank that is missing.
+  const std::chrono::nanoseconds waits = secondsOf(waitSeconds);
+  const std::chrono::nanoseconds mine =
+      waitSeconds == 0 || waits > limit
+          ? limit
+          : std::max(limit, waits + timedOutGrace);
+  Deadline deadline(mine);
   std::optional<Deadline> grace;
   while (true) {
     Status status = backend->synchronize(
@@ -301,7 +309,7 @@ Status World::Impl::synchronizeStream(StreamHandle stream) {
       return makeStatus(StatusCode::timeout,
                         "the kernels of rank %u did not end within %.3g s",
                         launch.rank,
-                        std::chrono::duration<double>(limit).count());
+                        std::chrono::duration<double>(mine).count());
     if (!grace && isAborted())
       grace.emplace(failedStreamGrace);
     if (grace && grace->passed())

@@ -311,3 +311,42 @@ TEST(NcclAbort, InTheMiddle) {
               }));
   }
 }
+
+/// No rank leaves, but a call is missing. The limits are equal, as by default.
+TEST(NcclTimeLimit, NamesTheMissingRank) {
+  auto reduce = [](ncclComm_t comm) {
+    std::vector<int32_t> in(numElements, 1), out(numElements);
+    return ncclAllReduce(in.data(), out.data(), in.size(), ncclInt32, ncclSum,
+                         comm, nullptr);
+  };
+  // Compiles the kernel, which may take longer than the limits below.
+  ASSERT_EQ("", onProcesses(3, [&](ncclComm_t comm, int) -> std::string {
+              NCCL_TRY(reduce(comm));
+              return "";
+            }));
+  ncclUniqueId id;
+  ASSERT_EQ("", makeId(id));
+  Shared<std::atomic<int>> numEnded;
+  auto ends = runProcesses(3, [&](const LaunchInfo &launch) -> std::string {
+    ::setenv("IRIS_WAIT_LIMIT", "3", 1);
+    ::setenv("IRIS_COLLECTIVE_LIMIT", "3", 1);
+    ncclComm_t comm;
+    NCCL_TRY(ncclCommInitRank(&comm, 3, id, static_cast<int>(launch.rank)));
+    NCCL_TRY(reduce(comm));
+    if (launch.rank == 1) {
+      while (numEnded->load() < 2)
+        std::this_thread::yield();
+      return "";
+    }
+    ncclResult_t result = reduce(comm);
+    numEnded->fetch_add(1);
+    RANK_CHECK(result == ncclRemoteError);
+    return ncclGetLastError(comm);
+  });
+  for (int rank : {0, 2}) {
+    EXPECT_NE(ends[rank].text.find("rank 1"), std::string::npos)
+        << ends[rank].text;
+    EXPECT_EQ(ends[rank].text.find("did not end"), std::string::npos)
+        << ends[rank].text;
+  }
+}

@@ -105,6 +105,8 @@ struct LaunchConfig {
   bool coresident = false;
   /// The kernel waits for the one in front of it in the stream itself.
   bool dependent = false;
+  /// The stream is captured into a graph.
+  bool isCaptured = false;
   /// Pointers to the kernel's parameters, if the driver must place them (GPU);
   /// null: the argument block has the layout that the kernel expects.
   void **parameters = nullptr;

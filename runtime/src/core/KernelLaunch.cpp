@@ -216,8 +216,11 @@ Status World::Impl::launchChecked(const Kernel &kernel, LaunchConfig &config,
               info.fullName().c_str(), config.grid[0], config.grid[1],
               config.grid[2]);
   const StreamHandle handle = joinedHandleOf(stream);
+  if (info.coresident || info.dependentLaunch)
+    config.isCaptured = isCapturing(handle);
   Status status = backend->launch(handle, {kernel.handle_}, config,
                                   argBlock.data(), argBlock.size());
-  notePending(handle);
+  if (info.coresident)
+    notePending(handle, config.isCaptured);
   return status.ok() ? status : status.withContext(info.fullName());
 }

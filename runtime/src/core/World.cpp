@@ -259,16 +259,19 @@ bool World::Impl::goesOn() const {
   return leftRanks != 0 && currentOperation.world == this && !isAborted();
 }
 
-void World::Impl::notePending(StreamHandle stream) {
+bool World::Impl::isCapturing(StreamHandle stream) const {
+  Expected<bool> isCaptured = backend->isCapturing(stream);
+  return isCaptured.ok() && *isCaptured;
+}
+
+void World::Impl::notePending(StreamHandle stream, bool isCaptured) {
   const uint64_t peers = currentOperation.world == this
                              ? currentOperation.peers
                              : WorldOperation::allRanks;
-  Expected<bool> isCaptured = backend->isCapturing(stream);
   {
     std::lock_guard<std::mutex> lock(pendingMutex);
     // The program may launch its graphs unseen.
-    const bool isInGraph = isCaptured.ok() && *isCaptured;
-    (isInGraph ? capturedPeers : pending[stream.value]) |= peers;
+    (isCaptured ? capturedPeers : pending[stream.value]) |= peers;
   }
   if (hasFailed.load())
     limitWaits();

@@ -71,9 +71,12 @@ struct World::Impl {
   /// Whether this thread is in a WorldOperation that goes on without the
   /// ranks that left. The caller holds `mutex`.
   bool goesOn() const;
-  /// Remembers that kernels of a stream, which were enqueued, may wait for the
-  /// operation's peers.
-  void notePending(StreamHandle stream);
+  /// False for an unknown stream, or if the device cannot tell: the next
+  /// operation returns the error.
+  bool isCapturing(StreamHandle stream) const;
+  /// Remembers that kernels, enqueued or captured, may wait for the operation's
+  /// peers.
+  void notePending(StreamHandle stream, bool isCaptured);
   /// Remembers that the main stream waits for a stream's kernels.
   void noteFollowed(StreamHandle stream);
   /// Whether kernels may wait for one of the ranks, one bit for each.

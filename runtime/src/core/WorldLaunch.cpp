@@ -276,7 +276,7 @@ Status World::launchGraph(Graph graph, Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
   const StreamHandle handle = impl_->joinedHandleOf(stream);
   Status status = impl_->backend->launchGraph({graph.id}, handle);
-  impl_->notePending(handle);
+  impl_->notePending(handle, impl_->isCapturing(handle));
   return status;
 }
 
@@ -334,13 +334,9 @@ std::vector<StreamHandle> World::Impl::allStreams() const {
 }
 
 bool World::Impl::isAnyCaptured(const std::vector<StreamHandle> &among) const {
-  for (StreamHandle stream : among) {
-    // An unknown stream is the next function's error.
-    Expected<bool> captured = backend->isCapturing(stream);
-    if (captured.ok() && *captured)
-      return true;
-  }
-  return false;
+  return std::any_of(among.begin(), among.end(), [this](StreamHandle stream) {
+    return isCapturing(stream);
+  });
 }
 
 Status

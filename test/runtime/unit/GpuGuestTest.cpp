@@ -298,6 +298,8 @@ protected:
     LaunchConfig config;
     config.grid[0] = 4;
     config.dependent = dependent;
+    auto isCaptured = backend->isCapturing(stream);
+    config.isCaptured = isCaptured.ok() && *isCaptured;
     struct {
       uint32_t *to;
       uint32_t value, reserved;

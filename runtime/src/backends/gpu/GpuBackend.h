@@ -199,8 +199,7 @@ private:
 
   // GpuLaunch.cpp
   Status allowShared(KernelHandle kernel, uint32_t bytes);
-  bool mayDepend(const LaunchConfig &config, StreamHandle stream,
-                 Stream on) const;
+  bool mayDepend(const LaunchConfig &config, StreamHandle stream) const;
   void leaveCapture(StreamHandle origin);
 
   Status checkDone(Result result, const char *what) const {

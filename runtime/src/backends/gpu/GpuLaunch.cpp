@@ -203,11 +203,11 @@ Expected<bool> GpuBackend::encodeTensorMap(const TensorMapSpec &spec,
 /// Whether the kernel may be launched before the one in front of it has ended.
 /// Graphs of the caller keep ordinary edges: cudaGraphGetEdges of CUDA 12 fails
 /// for others.
-bool GpuBackend::mayDepend(const LaunchConfig &config, StreamHandle stream,
-                           Stream on) const {
+bool GpuBackend::mayDepend(const LaunchConfig &config,
+                           StreamHandle stream) const {
   return config.dependent && api_->launchWithAttributes &&
          info_.driverVersion >= dependentLaunchVersion &&
-         !(isAdopted(stream) && isCaptured(on));
+         !(config.isCaptured && isAdopted(stream));
 }
 
 Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
@@ -227,7 +227,7 @@ Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
   const uint32_t *grid = config.grid, *workgroup = config.workgroup;
   const Stream on = driverStream(stream);
   Result result;
-  if (mayDepend(config, stream, on)) {
+  if (mayDepend(config, stream)) {
     LaunchAttribute dependent;
     dependent.id = launchAttributeDependent;
     dependent.value = 1;

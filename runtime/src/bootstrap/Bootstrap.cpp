@@ -131,7 +131,7 @@ void Bootstrap::leave() {
     std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
     if (states_)
-      states_->tell("it has ended", /*leaves=*/true);
+      states_->tell({rank_, "it has ended"}, /*leaves=*/true);
   }
   wake();
   listener_.join();
@@ -312,7 +312,8 @@ void Bootstrap::readStates() {
         continue;
     }
     if (std::optional<RankStates::End> end = states_->endOf(rank))
-      fail(rank, end->reason, noRank, end->leaves);
+      fail(end->leaves ? rank : end->failure.rank, end->failure.reason, noRank,
+           end->leaves);
   }
 }
 
@@ -390,9 +391,11 @@ void Bootstrap::fail(uint32_t culprit, const std::string &reason,
         return;
     }
     if (rank_ == 0 && !announced_)
-      sendFailure(culprit, reason, tellExcept, leaves);
+      sendFailure({culprit, reason}, tellExcept, leaves);
     announced_ = announced_ || (rank_ == 0 && !leaves);
     std::lock_guard<std::mutex> lock(mutex_);
+    if (failure_.ok() && leaves)
+      firstLeaver_ = {culprit, reason};
     if (failure_.ok() || !leaves)
       failure_ = status;
     hasOnlyLeft_ = leaves;
@@ -446,6 +449,19 @@ Status Bootstrap::failure() const {
 }
 
 void Bootstrap::announceFailure(const Status &status, bool leaves) {
+  announce({rank_, status.message()}, leaves);
+}
+
+void Bootstrap::announceLeaverFailed() {
+  Failure failure;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    failure = firstLeaver_;
+  }
+  announce(failure, /*leaves=*/false);
+}
+
+void Bootstrap::announce(const Failure &failure, bool leaves) {
   std::lock_guard<std::mutex> announcing(announceMutex_);
   if (announced_ || numRanks_ == 1)
     return;
@@ -453,19 +469,19 @@ void Bootstrap::announceFailure(const Status &status, bool leaves) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (states_)
-      states_->tell(status.message(), leaves);
+      states_->tell(failure, leaves);
   }
-  sendFailure(rank_, status.message(), noRank, leaves);
+  sendFailure(failure, noRank, leaves);
 }
 
-void Bootstrap::sendFailure(uint32_t culprit, const std::string &reason,
-                            uint32_t except, bool leaves) {
-  Bytes payload = encodeFailure({culprit, reason});
+void Bootstrap::sendFailure(const Failure &failure, uint32_t except,
+                            bool leaves) {
+  Bytes payload = encodeFailure(failure);
   uint32_t lastRound = 0;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (culprit < numRanks_)
-      lastRound = lastRounds_[culprit];
+    if (failure.rank < numRanks_)
+      lastRound = lastRounds_[failure.rank];
   }
   for (uint32_t peer = 0; peer < numRanks_; ++peer)
     if (peer != except && peers_[peer].fd.valid())

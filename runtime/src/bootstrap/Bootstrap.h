@@ -7,6 +7,7 @@
 #ifndef IRIS_RT_BOOTSTRAP_BOOTSTRAP_H
 #define IRIS_RT_BOOTSTRAP_BOOTSTRAP_H
 
+#include "bootstrap/Messages.h"
 #include "bootstrap/RankStates.h"
 #include "bootstrap/Rendezvous.h"
 #include "bootstrap/Socket.h"
@@ -93,6 +94,9 @@ public:
   /// Reports a failure of this rank to all ranks. Does not wait.
   /// \param leaves the rank leaves: work that needs nothing of it can end
   void announceFailure(const Status &status, bool leaves = false);
+  /// Reports to all ranks that this one has work that a rank that left may have
+  /// ended: that one has failed, then. Does not wait.
+  void announceLeaverFailed();
   /// Makes a rank that leaves no failure of this one: ranksThatLeft() tells it.
   /// Otherwise it is as any failure. Collective; all ranks are on one machine.
   Status letRanksLeave(std::chrono::nanoseconds limit);
@@ -167,8 +171,8 @@ private:
                    std::chrono::nanoseconds limit) const;
   void handleLaunchMessage(uint32_t from, const Packet &packet);
   void answerLaunchQuery(uint32_t asker);
-  void sendFailure(uint32_t culprit, const std::string &reason, uint32_t except,
-                   bool leaves);
+  void announce(const Failure &failure, bool leaves);
+  void sendFailure(const Failure &failure, uint32_t except, bool leaves);
   Expected<FdResult> collective(CollectiveTag tag, const Bytes &mine, int fd,
                                 std::chrono::nanoseconds limit);
   Expected<FdResult> collectAtRoot(uint32_t sequence, CollectiveTag tag,
@@ -226,6 +230,7 @@ private:
   bool areStatesMapped_ = false;
   uint64_t left_ = 0; ///< ranks whose leaving was reported, one bit for each
   bool hasOnlyLeft_ = false; ///< failure_ is only that a rank left
+  Failure firstLeaver_;      ///< that rank, and why
   bool stopping_ = false;
   std::chrono::steady_clock::time_point callAt_;
   std::function<void()> laterCall_;

@@ -2,8 +2,6 @@
 //===- RankStates.cpp - How ranks end, without rank 0 ---------------------===//
 #include "bootstrap/RankStates.h"
 
-#include "bootstrap/Messages.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -24,6 +22,7 @@ enum State : uint32_t { running, telling, left, failed };
 struct RankStates::Slot {
   pthread_mutex_t lock;
   std::atomic<uint32_t> state;
+  uint32_t failedRank;
   char reason[maxReasonBytes];
 };
 
@@ -85,12 +84,13 @@ Status RankStates::hold() {
 
 void RankStates::letGo() { ::pthread_mutex_unlock(&own_->lock); }
 
-void RankStates::tell(const std::string &reason, bool leaves) {
+void RankStates::tell(const Failure &failure, bool leaves) {
   uint32_t expected = running;
   if (!own_ || !own_->state.compare_exchange_strong(expected, telling))
     return;
-  const size_t size = std::min(reason.size(), maxReasonBytes - 1);
-  std::memcpy(own_->reason, reason.data(), size);
+  const size_t size = std::min(failure.reason.size(), maxReasonBytes - 1);
+  std::memcpy(own_->reason, failure.reason.data(), size);
+  own_->failedRank = failure.rank;
   own_->state.store(leaves ? left : failed, std::memory_order_release);
 }
 
@@ -98,12 +98,15 @@ std::optional<RankStates::End> RankStates::endOf(uint32_t rank) const {
   Slot *slot = rank < slots_.size() ? slots_[rank] : nullptr;
   if (!slot)
     return std::nullopt;
-  auto told = [slot]() -> std::optional<End> {
+  auto told = [&]() -> std::optional<End> {
     const uint32_t state = slot->state.load(std::memory_order_acquire);
     if (state != left && state != failed)
       return std::nullopt;
     const size_t size = ::strnlen(slot->reason, maxReasonBytes);
-    return End{std::string(slot->reason, size), state == left};
+    const uint32_t failed = slot->failedRank;
+    return End{{failed < slots_.size() ? failed : rank,
+                escapeControls(std::string(slot->reason, size))},
+               state == left};
   };
   if (std::optional<End> end = told())
     return end;
@@ -117,5 +120,5 @@ std::optional<RankStates::End> RankStates::endOf(uint32_t rank) const {
   // It may have told before it let the lock go.
   if (std::optional<End> end = told())
     return end;
-  return End{"its process exited or was killed", /*leaves=*/true};
+  return End{{rank, "its process exited or was killed"}, /*leaves=*/true};
 }

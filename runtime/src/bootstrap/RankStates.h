@@ -7,6 +7,7 @@
 #ifndef IRIS_RT_BOOTSTRAP_RANKSTATES_H
 #define IRIS_RT_BOOTSTRAP_RANKSTATES_H
 
+#include "bootstrap/Messages.h"
 #include "core/UniqueFd.h"
 #include "iris/rt/Status.h"
 
@@ -37,10 +38,11 @@ public:
   void letGo();
 
   /// Tells all ranks how this one ends. Only the first call counts.
-  void tell(const std::string &reason, bool leaves);
+  /// \param failure the rank that failed, this one or another, and why
+  void tell(const Failure &failure, bool leaves);
 
   struct End {
-    std::string reason;
+    Failure failure;
     bool leaves = false;
   };
   /// How a rank has ended, or none.

@@ -166,6 +166,8 @@ void World::Impl::fail(const Status &status, bool remote, bool leaves) {
   const uint64_t left = remote && bootstrap ? bootstrap->ranksThatLeft() : 0;
   // What is queued may send the output of work that ends here.
   leaves = leaves && hasEnded();
+  if (!remote && !leaves && repeatsLeaver(status))
+    return failForLeavers();
   {
     std::lock_guard<std::mutex> lock(mutex);
     // A local error replaces the report of a peer, and any failure the one that
@@ -333,9 +335,18 @@ void World::Impl::limitWaits() {
   bootstrap->callLater(secondsOf(seconds), [this] { endLimitedWaits(); });
 }
 
+bool World::Impl::repeatsLeaver(const Status &status) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return leftRanks != 0 &&
+         status.message().find(failure_.message()) != std::string::npos;
+}
+
 void World::Impl::endLimitedWaits() {
-  if (!mayNeedLeavers())
-    return;
+  if (mayNeedLeavers())
+    failForLeavers();
+}
+
+void World::Impl::failForLeavers() {
   Status status;
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -343,7 +354,7 @@ void World::Impl::endLimitedWaits() {
     status = failure_;
   }
   // Others may wait for what this rank does not send now.
-  bootstrap->announceFailure(status);
+  bootstrap->announceLeaverFailed();
   setAbort(IRISRT_ABORT_REMOTE);
   bootstrap->endWaits(status);
 }
@@ -387,7 +398,10 @@ Status World::Impl::destroy() {
     // Other ranks have left. This one's work may still end, and so may that of
     // the others.
     synchronizeAll().ignore("the failure is returned");
-    bootstrap->announceFailure(status, /*leaves=*/hasEnded());
+    if (hasEnded())
+      bootstrap->announceFailure(status, /*leaves=*/true);
+    else
+      bootstrap->announceLeaverFailed();
   }
   // Peers may use this rank's memory until they have arrived here.
   if (status.ok() && heap)

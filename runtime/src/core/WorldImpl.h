@@ -87,6 +87,10 @@ struct World::Impl {
   /// After ranks have left: ends waits that may need them after a grace period.
   void limitWaits();
   void endLimitedWaits();
+  /// Whether an error only repeats that other ranks have left.
+  bool repeatsLeaver(const Status &status) const;
+  /// Ends the waits of this rank: that ranks have left is a failure now.
+  void failForLeavers();
   /// Whether the failure is an error of this rank, which no other one replaces.
   bool hasLocalFailure() const;
   /// The failure, after recordFailure() has returned it.

@@ -169,6 +169,37 @@ TEST_F(WorldFault, RanksLeaveAndThenOneFails) {
   }
 }
 
+/// A rank whose kernel waits for one that left fails with it: all ranks name
+/// the one that left, also if rank 0 is that one.
+TEST_F(WorldFault, RankLeavesWithoutItsPart) {
+  for (uint32_t leaver : {0, 1, 3}) {
+    auto ends = runProcesses(4, [&](const LaunchInfo &launch) -> std::string {
+      RANK_ASSIGN(Package package,
+                  Package::fromBytes(bytes.data(), bytes.size()));
+      WorldOptions options = faultOptions(launch);
+      options.waitLimit = 8;
+      RANK_ASSIGN(auto world, World::create(options));
+      RANK_ASSIGN(Module module, world->load(package));
+      RANK_ASSIGN(Kernel wait, module.kernel("wait_flag"));
+      RANK_ASSIGN(uint64_t flags, world->allocate(1024));
+      if (launch.rank == 2)
+        RANK_TRY(world->launch(wait, {1, 1, 1},
+                               testArgs(flags, 256, flags, 256, 1, 7)));
+      RANK_TRY(world->barrier());
+      if (launch.rank == leaver)
+        ::_exit(0);
+      while (world->failure().ok() || world->ranksThatLeft() != 0)
+        ::usleep(1000);
+      return world->sync().toString();
+    });
+    for (uint32_t rank = 0; rank < ends.size(); ++rank)
+      if (rank != leaver)
+        EXPECT_CONTAINS(ends[rank].text, "aborted: rank " +
+                                             std::to_string(leaver) +
+                                             " failed: ");
+  }
+}
+
 /// Runs a collective on 8 ranks, after which one leaves and the others fail.
 static void
 leaveAfterACollective(uint32_t leaver,

@@ -633,7 +633,8 @@ endOfProcess(const std::function<void(RankStates &)> &end) {
   std::optional<RankStates::End> known = reader.endOf(1);
   // What one rank reads does not change what the next one reads.
   std::optional<RankStates::End> again = reader.endOf(1);
-  EXPECT_TRUE(known && again && known->reason == again->reason &&
+  EXPECT_TRUE(known && again &&
+              known->failure.reason == again->failure.reason &&
               known->leaves == again->leaves);
   return known;
 }
@@ -642,18 +643,23 @@ TEST(Bootstrap, StatesShowHowRanksEnd) {
   auto killed = endOfProcess([](RankStates &) { ::raise(SIGKILL); });
   ASSERT_TRUE(killed);
   EXPECT_TRUE(killed->leaves);
-  EXPECT_EQ("its process exited or was killed", killed->reason);
+  EXPECT_EQ(1u, killed->failure.rank);
+  EXPECT_EQ("its process exited or was killed", killed->failure.reason);
   auto failed = endOfProcess([](RankStates &state) {
-    state.tell("it broke", /*leaves=*/false);
-    state.tell("it has ended", /*leaves=*/true);
+    state.tell({0, "it broke"}, /*leaves=*/false);
+    state.tell({1, "it has ended"}, /*leaves=*/true);
     state.letGo();
   });
   ASSERT_TRUE(failed);
   EXPECT_FALSE(failed->leaves);
-  EXPECT_EQ("it broke", failed->reason);
-  auto left = endOfProcess(
-      [](RankStates &state) { state.tell("it wants to", /*leaves=*/true); });
+  EXPECT_EQ(0u, failed->failure.rank);
+  EXPECT_EQ("it broke", failed->failure.reason);
+  auto left = endOfProcess([](RankStates &state) {
+    state.tell({7, "it wants to\033[m"}, /*leaves=*/true);
+  });
   ASSERT_TRUE(left);
   EXPECT_TRUE(left->leaves);
-  EXPECT_EQ("it wants to", left->reason);
+  // Memory of a peer is not trusted: there is no rank 7.
+  EXPECT_EQ(1u, left->failure.rank);
+  EXPECT_EQ("it wants to\\x1b[m", left->failure.reason);
 }

@@ -240,9 +240,10 @@ public:
   void fail(const Status &status);
   /// Like fail(), for a rank that leaves: other ranks' work that needs nothing
   /// more of it can end first. The same holds of a rank whose process ends.
+  /// \param status the error that all calls return from then on
   void leave(const Status &status);
-  /// The ranks that left, or whose processes ended, one bit for each; 0 also
-  /// after any other failure.
+  /// The ranks that left, or whose processes ended.
+  /// \return one bit for each; 0 also after any other failure
   uint64_t ranksThatLeft() const;
 
   //===--------------------------------------------------------------------===//
@@ -609,7 +610,10 @@ private:
 /// they sent may be there. If it is not, waits end soon, and so do calls.
 class WorldOperation {
 public:
+  /// For kernels that may wait for any rank.
   static constexpr uint64_t allRanks = ~uint64_t(0);
+  /// Begins an operation.
+  /// \param world the world of its kernels
   /// \param peers the ranks that its kernels may wait for, one bit for each
   WorldOperation(World &world, uint64_t peers);
   ~WorldOperation();

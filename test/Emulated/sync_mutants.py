@@ -65,7 +65,7 @@ MEMORIES = {"gfx90a": ["checked", None], "gfx942": ["checked", "wg", "device"],
 ORDERS = ("random", "leader-last", "starved", "bursts", "crossed", "last")
 SCHEDULES = collections.defaultdict(lambda: ORDERS, checked=ORDERS[:3])
 # So many times the rounds are executed before accesses are said not to occur.
-MORE_ROUNDS = 4
+MORE_ROUNDS = 64
 OUTCOMES = ("missing wait", "missing order", "wrong value", "hang", "fault")
 
 

@@ -149,6 +149,8 @@ static MemoryAccess makeAtomic(OpT op, bool writes) {
   MemoryAccess access = makeRead(op.getBuffer());
   access.writes = writes;
   auto tile = dyn_cast<RankedTensorType>(op.getValue().getType());
+  if (areIndexTiles(op.getOffsets()))
+    return access;
   access = atWindow(access, op.getOffsets(), tile);
   if (!tile)
     access.threads = Threads::Leader;

@@ -68,13 +68,23 @@ static void acquire(Program &program, const Buffer &buffer, Kind element,
 // Atomics
 //===----------------------------------------------------------------------===//
 
-/// Replaces each element of the window by `fn(n, old)`; sets the result to the
-/// old elements, 0 where there is none.
+/// Element `n` of a tile of coordinates.
+static int64_t indexAt(Program &program, Value tile, int64_t n) {
+  const Element &index = program.get(tile).elements[n];
+  program.requireValue(index);
+  return static_cast<int64_t>(index.bits);
+}
+
+/// Replaces each element of the window, or at the coordinates, by `fn(n, old)`;
+/// sets the result to the old elements, 0 where there is none.
 template <typename Fn>
 static Step update(Program &program, Operation *op, const Buffer &buffer,
                    ValueRange indices, Type type, const Datum *mask,
                    MemSemantic sem, Scope scope, Fn fn) {
-  SmallVector<int64_t> offsets = program.indices(indices), position(offsets);
+  const bool isIndexed = areIndexTiles(indices);
+  SmallVector<int64_t> offsets, position(indices.size());
+  if (!isIndexed)
+    offsets = program.indices(indices);
   Kind element = type;
   SmallVector<Element, 1> result;
   if (program.failed)
@@ -88,11 +98,15 @@ static Step update(Program &program, Operation *op, const Buffer &buffer,
   forEachElement(shape, [&](int64_t n, ArrayRef<int64_t> at) {
     if (program.failed)
       return;
-    for (size_t dim = 0; dim < at.size(); ++dim)
-      position[dim] = offsets[dim] + at[dim];
     result.push_back({});
     if (mask && (!program.requireValue(mask->elements[n]) ||
                  (mask->elements[n].bits & 1) == 0))
+      return;
+    for (size_t dim = 0; dim < position.size(); ++dim)
+      position[dim] = isIndexed
+                          ? indexAt(program, indices[dim], n)
+                          : offsets[dim] + (dim < at.size() ? at[dim] : 0);
+    if (program.failed)
       return;
     if (!Program::isInside(buffer, position))
       return;

@@ -12,6 +12,8 @@ bool KernelWalker::addFlag(Operation *op, Event::Kind kind, Value buffer,
   Event event{kind, op};
   if (findCopy(op, buffer, rank, event.buffer) != Target::Ok)
     return stop(op, "its buffer or rank is not known");
+  if (areIndexTiles(offsets))
+    return stop(op, "it is an atomic at tiles of coordinates");
   auto element =
       locate(event.buffer, cast<MemRefType>(buffer.getType()), offsets);
   if (!element)

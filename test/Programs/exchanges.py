@@ -42,7 +42,10 @@ class Exchanges(Flow):
         for _ in range(1 + self.choices.number(3)):
             shape = self.choices.pick([(), (WINDOW,), (8,), (4,)])
             first = self.choices.number(WINDOW - (shape[0] if shape else 1) + 1)
-            at = self.binary("arith.addi", start, self.constant(first), False)
+            at, types = self.binary("arith.addi", start, self.constant(first), False), ""
+            if shape and self.choices.chance(40):
+                at = self.permuted(start, first, shape)
+                types = f", {at.type}"
             value = self.with_nan(self.operand(element, shape), 40)
             place = f"{buffer.name}[{at.name}]{where}"
             kind = self.balanced((KINDS if is_float(element) else
@@ -51,12 +54,23 @@ class Exchanges(Flow):
                 old = self.value(shape, element) if self.choices.chance(50) else \
                     self.constant(0, element, shape)
                 self.define(f"iris.atomic_cas %ctx, {self.use(old)}, {self.use(value)}, "
-                            f"{place}{sem} : {value.type}, {buffer.type}", shape, element)
+                            f"{place}{sem} : {value.type}, {buffer.type}{types}",
+                            shape, element)
                 continue
             mask = " mask " + self.use(self.operand("i1", shape)) \
                 if self.choices.chance(50) else ""
             self.define(f"iris.atomic_rmw {kind} %ctx, {self.use(value)}, {place}{mask}"
-                        f"{sem} : {value.type}, {buffer.type}", shape, element)
+                        f"{sem} : {value.type}, {buffer.type}{types}", shape, element)
+
+    def permuted(self, start, first, shape):
+        """Coordinates of different elements of a program's window."""
+        at = self.define(f"tile.range dim 0 : {tile(shape, 'index')}", shape, "index",
+                         False)
+        odd = self.constant(self.choices.pick([3, 1, 5, 7]), "index", shape)
+        at = self.binary("arith.muli", at, odd, False)
+        at = self.binary("arith.addi", at, self.constant(first, "index", shape), False)
+        at = self.binary("arith.remui", at, self.constant(WINDOW, "index", shape), False)
+        return self.binary("arith.addi", at, self.splat_of(start, shape), False)
 
     def accumulate(self):
         """Atomics of all programs whose sum does not depend on the order."""
@@ -66,12 +80,15 @@ class Exchanges(Flow):
                               "umax"], "accumulate")
         shape = self.choices.pick([(), (8,), (4,)])
         value = self.operand(element, shape)
-        at = self.index(WINDOW - 8).name
+        at, types = self.index(WINDOW - 8).name, ""
+        if shape and self.choices.chance(50):
+            at, types = self.coordinates(buffer, shape)
+            types = f", {types}"
         mask = " mask " + self.use(self.operand("i1", shape)) \
             if self.choices.chance(40) else ""
         self.add(f"{self.new()} = iris.atomic_rmw {kind} %ctx, {self.use(value)}, "
                  f"{buffer.name}[{at}] to {self.rank()}{mask} : {value.type}, "
-                 f"{buffer.type}")
+                 f"{buffer.type}{types}")
 
     # Exchanges ----------------------------------------------------------------------
 

@@ -93,12 +93,16 @@ FAULTS = [Fault(*fault) for fault in (
     ("order of a sum of halves", "host", "Conversion/TileToLoops/Reduce.cpp",
      "bool isNeighbour = @{tile::dependsOnOrder(op) ==> false}@;"),
     ("atomic without its mask", "host", "Conversion/TileToLoops/Sync.cpp",
-     "if (@{op.getMask() ==> decltype(op.getMask())()}@) {"),
+     "if (@{mask ==> false}@)\n                beginIf(b, element"),
+    ("atomic at coordinates without its mask", "host",
+     "Conversion/TileToLoops/Sync.cpp",
+     "if (@{mask ==> false}@)\n        exists =\n"),
     ("atomic without its result", "host", "Conversion/TileToLoops/Sync.cpp",
      "bool used = @{!op.getResult().use_empty() ==> false}@;"),
     ("exchange with the operands exchanged", "host",
      "Conversion/TileToLoops/Sync.cpp",
-     "b, type.getElementType(), @{compare ==> value}@, @{value ==> compare}@,\n"),
+     "type.getElementType(), @{compare ==> value}@,\n"
+     "                                          @{value ==> compare}@, address"),
     ("i8 of a matmul without its sign", "host",
      "Conversion/TileToLoops/Matmul.cpp",
      "return @value{arith::ExtSIOp::create(b, shaped(wide), value) ==> "

@@ -32,11 +32,45 @@ static void emitFenced(ImplicitLocOpBuilder &b, MemSemantic sem, Scope scope,
     FenceOp::create(b, MemSemantic::Acquire, scope);
 }
 
+void TileLowering::forUpdates(ImplicitLocOpBuilder &b, Operation *op,
+                              TypedValue<MemRefType> memory, ValueRange offsets,
+                              ArrayRef<int64_t> shape, Value mask,
+                              UpdateBody body) {
+  auto beginIf = [](ImplicitLocOpBuilder &b, Value condition) {
+    auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  };
+  if (areIndexTiles(offsets)) {
+    Window window(b, memory, {}, {});
+    bool flat = llvm::none_of(
+        op->getOperands(), [&](Value tile) { return needsCoordinates(tile); });
+    forAll(b, shape, flat, [&](ImplicitLocOpBuilder &b, const Point &point) {
+      ElementCache cache;
+      SmallVector<Value> indices;
+      for (Value tile : offsets)
+        indices.push_back(element(b, tile, point, cache));
+      Value exists = window.contains(b, indices);
+      if (mask)
+        exists =
+            arith::AndIOp::create(b, exists, element(b, mask, point, cache));
+      beginIf(b, exists);
+      body(b, point, cache, window.address(b, indices));
+    });
+    return;
+  }
+  Window window(b, memory, offsets, shape);
+  forBounds(b, shape, window.insideBounds(b),
+            [&](ImplicitLocOpBuilder &b, const Point &point) {
+              ElementCache cache;
+              if (mask)
+                beginIf(b, element(b, mask, point, cache));
+              body(b, point, cache, window.address(b, point.coordinates));
+            });
+}
+
 void TileLowering::lowerAtomic(AtomicRMWOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   RankedTensorType type = tileType(op.getValue());
-  Window window(b, cast<TypedValue<MemRefType>>(op.getBuffer()),
-                op.getOffsets(), type.getShape());
   bool used = !op.getResult().use_empty();
   Value buffer = allocate(b, op.getResult());
   buffers[op.getResult()] = buffer;
@@ -50,30 +84,22 @@ void TileLowering::lowerAtomic(AtomicRMWOp op) {
   }
 
   emitFenced(b, op.getSem(), op.getScope(), [&] {
-    forBounds(b, type.getShape(), window.insideBounds(b),
-              [&](ImplicitLocOpBuilder &b, const Point &point) {
-                ElementCache cache;
-                if (op.getMask()) {
-                  auto branch = scf::IfOp::create(
-                      b, element(b, op.getMask(), point, cache),
-                      /*withElseRegion=*/false);
-                  b.setInsertionPointToStart(branch.thenBlock());
-                }
-                Value old = ElementRMWOp::create(
-                    b, type.getElementType(), op.getKind(),
-                    element(b, op.getValue(), point, cache),
-                    window.address(b, point.coordinates), op.getScope());
-                if (used)
-                  write(b, buffer, point.linear, old);
-              });
+    forUpdates(
+        b, op, op.getBuffer(), op.getOffsets(), type.getShape(), op.getMask(),
+        [&](ImplicitLocOpBuilder &b, const Point &point, ElementCache &cache,
+            Value address) {
+          Value old = ElementRMWOp::create(
+              b, type.getElementType(), op.getKind(),
+              element(b, op.getValue(), point, cache), address, op.getScope());
+          if (used)
+            write(b, buffer, point.linear, old);
+        });
   });
 }
 
 void TileLowering::lowerAtomic(AtomicCASOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   RankedTensorType type = tileType(op.getValue());
-  Window window(b, cast<TypedValue<MemRefType>>(op.getBuffer()),
-                op.getOffsets(), type.getShape());
   Value buffer = allocate(b, op.getResult());
   buffers[op.getResult()] = buffer;
   Value zero =
@@ -84,16 +110,17 @@ void TileLowering::lowerAtomic(AtomicCASOp op) {
          });
 
   emitFenced(b, op.getSem(), op.getScope(), [&] {
-    forBounds(b, type.getShape(), window.insideBounds(b),
-              [&](ImplicitLocOpBuilder &b, const Point &point) {
-                ElementCache cache;
-                Value compare = element(b, op.getCompare(), point, cache);
-                Value value = element(b, op.getValue(), point, cache);
-                Value old = ElementCASOp::create(
-                    b, type.getElementType(), compare, value,
-                    window.address(b, point.coordinates), op.getScope());
-                write(b, buffer, point.linear, old);
-              });
+    forUpdates(b, op, op.getBuffer(), op.getOffsets(), type.getShape(),
+               /*mask=*/{},
+               [&](ImplicitLocOpBuilder &b, const Point &point,
+                   ElementCache &cache, Value address) {
+                 Value compare = element(b, op.getCompare(), point, cache);
+                 Value value = element(b, op.getValue(), point, cache);
+                 Value old =
+                     ElementCASOp::create(b, type.getElementType(), compare,
+                                          value, address, op.getScope());
+                 write(b, buffer, point.linear, old);
+               });
   });
 }
 

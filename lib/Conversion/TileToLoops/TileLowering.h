@@ -161,6 +161,13 @@ private:
 
   //===--- Synchronization (Sync.cpp, Packets.cpp) ------------------------===//
 
+  using UpdateBody = function_ref<void(ImplicitLocOpBuilder &, const Point &,
+                                       ElementCache &, Value address)>;
+  /// Calls `body` at each element of an atomic that is inside of the buffer and
+  /// that the mask, or null, does not mask out.
+  void forUpdates(ImplicitLocOpBuilder &b, Operation *op,
+                  TypedValue<MemRefType> memory, ValueRange offsets,
+                  ArrayRef<int64_t> shape, Value mask, UpdateBody body);
   void lowerAtomic(AtomicRMWOp op);
   void lowerAtomic(AtomicCASOp op);
   void lowerPacket(PacketStoreOp op);

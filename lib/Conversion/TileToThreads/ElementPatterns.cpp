@@ -48,8 +48,8 @@ struct AtomicPattern : ThreadPattern<OpT> {
     if (releases(op.getSem()))
       FenceOp::create(rewriter, t.loc, MemSemantic::Release, op.getScope());
     SmallVector<Value> old;
-    for (auto [reg, coordinates] : llvm::enumerate(
-             getWindowCoordinates(t, layout, adaptor.getOffsets()))) {
+    for (auto [reg, coordinates] :
+         llvm::enumerate(getCoordinates(op, adaptor, t, layout))) {
       if (reg & free) {
         old.push_back(zero);
         continue;
@@ -75,6 +75,18 @@ struct AtomicPattern : ThreadPattern<OpT> {
   }
 
 private:
+  /// Those of the elements of each register.
+  static SmallVector<SmallVector<Value>>
+  getCoordinates(OpT op, typename OpT::Adaptor adaptor, ThreadBuilder &t,
+                 const LinearLayout &layout) {
+    if (!areIndexTiles(op.getOffsets()))
+      return getWindowCoordinates(t, layout, adaptor.getOffsets());
+    SmallVector<SmallVector<Value>> all;
+    for (uint64_t reg = 0; reg < layout.getNumRegisters(); ++reg)
+      all.push_back(extractEach(t, adaptor.getOffsets(), reg));
+    return all;
+  }
+
   static Value getMask(AtomicRMWOp::Adaptor adaptor, ThreadBuilder &t,
                        int64_t reg) {
     Value mask = adaptor.getMask();

@@ -9,9 +9,8 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-/// Returns element `reg` of each vector.
-static SmallVector<Value> extractEach(ThreadBuilder &t, ValueRange vectors,
-                                      int64_t reg) {
+SmallVector<Value> mlir::iris::extractEach(ThreadBuilder &t, ValueRange vectors,
+                                           int64_t reg) {
   return llvm::map_to_vector(
       vectors, [&](Value vector) { return t.extract(vector, reg); });
 }

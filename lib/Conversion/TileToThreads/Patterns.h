@@ -22,6 +22,10 @@ struct ConversionFacts {
   }
 };
 
+/// Element `reg` of each vector.
+SmallVector<Value> extractEach(ThreadBuilder &t, ValueRange vectors,
+                               int64_t reg);
+
 /// Base class of patterns with access to the facts.
 template <typename OpT>
 class ThreadPattern : public OpConversionPattern<OpT> {

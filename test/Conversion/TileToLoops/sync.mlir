@@ -52,6 +52,23 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Each element has its own bounds check.
+  // CHECK-LABEL: func.func @coordinates
+  // CHECK: scf.for
+  // CHECK:   %[[AT:.+]] = arith.index_cast %{{.+}} : i32 to index
+  // CHECK:   %[[IN:.+]] = arith.cmpi ult, %[[AT]]
+  // CHECK:   scf.if %[[IN]]
+  // CHECK:     iris.element_rmw add
+  gpu.func @coordinates(%ctx: !iris.ctx, %a: memref<?xi32, #iris.symmetric>) kernel {
+    %t = tile.range : tensor<16xi32>
+    %seven = arith.constant dense<7> : tensor<16xi32>
+    %p = arith.muli %t, %seven : tensor<16xi32>
+    %at = arith.index_cast %p : tensor<16xi32> to tensor<16xindex>
+    %old = iris.atomic_rmw add %ctx, %t, %a[%at] sem(relaxed)
+        : tensor<16xi32>, memref<?xi32, #iris.symmetric>, tensor<16xindex>
+    gpu.return
+  }
+
   // One record for the whole tile.
   // CHECK-LABEL: func.func @expect
   // CHECK-SAME: (%[[CTX:.+]]: !iris.ctx, %{{.+}}: memref<?xf16>

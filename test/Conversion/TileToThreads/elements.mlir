@@ -66,6 +66,28 @@ func.func @masked(%ctx: !iris.ctx, %m: i1, %v: i32, %b: memref<?xi32>,
 
 #l = #tile.blocked<size_per_thread = [2], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
 
+// Each element has its own coordinates and bounds check.
+// CHECK-LABEL: @coordinates
+// CHECK: arith.cmpi ult, %[[I:.+]], %{{.+}} : index
+// CHECK: arith.muli %[[I]]
+// CHECK: iris.element_rmw add
+// CHECK: arith.cmpi ult, %[[J:.+]], %{{.+}} : index
+// CHECK: arith.muli %[[J]]
+// CHECK: iris.element_rmw add
+// CHECK-NOT: iris.element_rmw
+func.func @coordinates(%v: i32, %ctx: !iris.ctx, %b: memref<?xi32>) {
+  %t = tensor.splat %v : tensor<512xi32, #l>
+  %r = tile.range : tensor<512xindex, #l>
+  %at = arith.muli %r, %r : tensor<512xindex, #l>
+  %old = iris.atomic_rmw add %ctx, %t, %b[%at] sem(relaxed)
+      : tensor<512xi32, #l>, memref<?xi32>, tensor<512xindex, #l>
+  return
+}
+
+// -----
+
+#l = #tile.blocked<size_per_thread = [2], threads_per_warp = [64], warps_per_cta = [4], order = [0]>
+
 // Each thread counts its own elements and reports its first mismatch.
 // CHECK-LABEL: @expect
 // CHECK-SAME: %[[CTX:[^:]+]]: !iris.ctx

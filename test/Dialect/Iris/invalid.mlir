@@ -183,6 +183,38 @@ func.func @rmw_scope(%ctx: !iris.ctx, %b: memref<?xi32, #iris.symmetric>, %v: i3
 
 // -----
 
+func.func @rmw_coordinates_of_scalar(%ctx: !iris.ctx, %b: memref<?xi32>, %v: i32, %i: tensor<64xindex>) {
+  // expected-error @+1 {{value is 'i32'; expected a tile, as its offsets are tiles}}
+  %o = iris.atomic_rmw add %ctx, %v, %b[%i] : i32, memref<?xi32>, tensor<64xindex>
+  return
+}
+
+// -----
+
+func.func @rmw_coordinates_shape(%ctx: !iris.ctx, %b: memref<?xi32>, %v: tensor<32xi32>, %i: tensor<64xindex>) {
+  // expected-error @+1 {{index tile has type 'tensor<64xindex>'; expected 'tensor<32xindex>'}}
+  %o = iris.atomic_rmw add %ctx, %v, %b[%i] : tensor<32xi32>, memref<?xi32>, tensor<64xindex>
+  return
+}
+
+// -----
+
+func.func @cas_coordinates_mixed(%ctx: !iris.ctx, %b: memref<?x?xi32>, %v: tensor<64xi32>, %i: index, %t: tensor<64xindex>) {
+  // expected-error @+1 {{index tile has type 'index'; expected 'tensor<64xindex>'}}
+  %o = iris.atomic_cas %ctx, %v, %v, %b[%i, %t] : tensor<64xi32>, memref<?x?xi32>, index, tensor<64xindex>
+  return
+}
+
+// -----
+
+func.func @cas_coordinates_number(%ctx: !iris.ctx, %b: memref<?x?xi32>, %v: tensor<64xi32>, %t: tensor<64xindex>) {
+  // expected-error @+1 {{has 1 index tiles for 'memref<?x?xi32>'; expected 2}}
+  %o = iris.atomic_cas %ctx, %v, %v, %b[%t] : tensor<64xi32>, memref<?x?xi32>, tensor<64xindex>
+  return
+}
+
+// -----
+
 func.func @cas_scope_peer(%ctx: !iris.ctx, %b: memref<?xi32, #iris.peer>, %v: i32, %i: index) {
   // expected-error @+1 {{scope is block, but the access may reach another rank; expected sys}}
   %o = iris.atomic_cas %ctx, %v, %v, %b[%i] scope(block) : i32, memref<?xi32, #iris.peer>

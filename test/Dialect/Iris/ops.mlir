@@ -59,6 +59,12 @@ gpu.module @kernels {
     %m = arith.cmpi slt, %t, %t : tensor<64xi32>
     // CHECK: iris.atomic_rmw xchg {{.*}} mask %{{.*}} sem(release) : tensor<64xi32>
     %c = iris.atomic_rmw xchg %ctx, %t, %flags[%i] to %r mask %m sem(release) : tensor<64xi32>, memref<?xi32, #iris.symmetric>
+    // CHECK: %[[AT:.*]] = arith.index_cast
+    %at = arith.index_cast %t : tensor<64xi32> to tensor<64xindex>
+    // CHECK: iris.atomic_rmw add {{.*}}[%[[AT]]] mask %{{.*}} : tensor<64xi32>, memref<?xi32, #iris.symmetric>, tensor<64xindex>
+    %g = iris.atomic_rmw add %ctx, %t, %flags[%at] mask %m : tensor<64xi32>, memref<?xi32, #iris.symmetric>, tensor<64xindex>
+    // CHECK: iris.atomic_cas {{.*}}[%[[AT]]] to %{{.*}} : tensor<64xi32>, memref<?xi32, #iris.symmetric>, tensor<64xindex>
+    %h = iris.atomic_cas %ctx, %t, %t, %flags[%at] to %r : tensor<64xi32>, memref<?xi32, #iris.symmetric>, tensor<64xindex>
     // CHECK: iris.atomic_cas %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}] to %{{.*}} sem(acquire) : i32
     %d = iris.atomic_cas %ctx, %v, %v, %flags[%i] to %r sem(acquire) scope(sys) : i32, memref<?xi32, #iris.symmetric>
     // CHECK: iris.signal set %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}] to %{{.*}} : i32, memref<?xi32, #iris.symmetric>

@@ -26,15 +26,56 @@ RANKED_ACCESS(WaitOp)
 #undef RANKED_ACCESS
 
 //===----------------------------------------------------------------------===//
+// Offsets of atomics
+//===----------------------------------------------------------------------===//
+
+bool mlir::iris::areIndexTiles(ValueRange offsets) {
+  return llvm::any_of(offsets.getTypes(), llvm::IsaPred<RankedTensorType>);
+}
+
+ParseResult
+mlir::iris::parseElementTypes(OpAsmParser &parser, Type &buffer,
+                              ArrayRef<OpAsmParser::UnresolvedOperand> offsets,
+                              SmallVectorImpl<Type> &types) {
+  if (parser.parseType(buffer))
+    return failure();
+  if (succeeded(parser.parseOptionalComma()))
+    return parser.parseTypeList(types);
+  types.assign(offsets.size(), parser.getBuilder().getIndexType());
+  return success();
+}
+
+void mlir::iris::printElementTypes(OpAsmPrinter &printer, Operation *,
+                                   Type buffer, ValueRange offsets,
+                                   TypeRange types) {
+  printer << buffer;
+  if (areIndexTiles(offsets))
+    printer << ", " << types;
+}
+
+//===----------------------------------------------------------------------===//
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-/// Verifies a synchronizing access: a window of `value`'s shape, a symmetric
-/// buffer if a rank is specified, and a scope that includes the rank.
+/// Verifies the elements of a synchronizing access: a window of `value`'s
+/// shape, or elements at tiles of coordinates.
+static LogicalResult verifyElements(Operation *op, MemRefType buffer,
+                                    ValueRange offsets, Type value) {
+  if (!areIndexTiles(offsets))
+    return tile::verifyWindow(op, buffer, offsets.size(), value);
+  auto tile = dyn_cast<RankedTensorType>(value);
+  if (!tile)
+    return op->emitOpError("value is ")
+           << value << "; expected a tile, as its offsets are tiles";
+  return tile::verifyIndexed(op, buffer, offsets, tile);
+}
+
+/// Verifies a synchronizing access: its elements, a symmetric buffer if a rank
+/// is specified, and a scope that includes the rank.
 template <typename OpT>
 static LogicalResult verifyRankedAccess(OpT op, Type value) {
   MemRefType buffer = op.getBuffer().getType();
-  if (failed(tile::verifyWindow(op, buffer, op.getOffsets().size(), value)))
+  if (failed(verifyElements(op, buffer, op.getOffsets(), value)))
     return failure();
   if (op.getRank() && !isSymmetric(buffer)) {
     InFlightDiagnostic diag =

@@ -333,6 +333,10 @@ void LayoutAssigner::formGroups() {
         })
         .Case([&](GatherOp gather) { addAccess(gather.getResult()); })
         .Case([&](ScatterOp scatter) { addAccess(scatter.getValue()); })
+        .Case<iris::AtomicRMWOp, iris::AtomicCASOp>([&](auto atomic) {
+          if (getTileType(atomic.getResult()))
+            addAccess(atomic.getResult());
+        })
         .Case(
             [&](iris::PacketLoadOp load) { addPacketAccess(load.getResult()); })
         .Case([&](iris::PacketStoreOp store) {

@@ -76,6 +76,16 @@ struct ContextField {
 /// All fields of the device context, in order.
 ArrayRef<ContextField> getContextFields();
 
+/// Whether the offsets of an atomic are tiles of coordinates.
+bool areIndexTiles(ValueRange offsets);
+/// In the assembly format of atomics: the type of the buffer, then those of
+/// tiles of coordinates; offsets are of type index.
+ParseResult parseElementTypes(OpAsmParser &parser, Type &buffer,
+                              ArrayRef<OpAsmParser::UnresolvedOperand> offsets,
+                              SmallVectorImpl<Type> &types);
+void printElementTypes(OpAsmPrinter &printer, Operation *op, Type buffer,
+                       ValueRange offsets, TypeRange types);
+
 /// The optional `mask %m` of a transfer; its type follows from the shape.
 ParseResult
 parseTransferMask(OpAsmParser &parser,

@@ -21,6 +21,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Iris_AtomicValue
     : AnyTypeOf<[Tile_MemElement, Tile_DataTile],
                 "scalar or tile of a memory element type">;
+def Iris_AtomicOffset
+    : AnyTypeOf<[Index, Tile_IndexTile], "index or tile of index">;
 def Iris_FlagElement : AnyTypeOf<[I32, I64], "i32 or i64">;
 def Iris_FlagBuffer : MemRefRankOf<[I32, I64], [1, 2, 3, 4]>;
 
@@ -409,6 +411,8 @@ def Iris_AtomicRMWOp : Iris_OrderedOp<"atomic_rmw", [
   let description = [{
     Same as ROCm/iris' `atomic_add`, `_sub`, `_xchg`, `_and`, `_or`, `_xor`,
     `_min` and `_max`. A tile updates each element of a window, in no particular order.
+    With tiles of coordinates in place of offsets, one for each dimension as in
+    `iris.scatter`, it updates the elements there: each as often as it is named.
     Elements outside of the buffer or masked out are not updated; their result
     is 0. Integers are signless: `min` and `max` compare signed, `umin` and
     `umax` unsigned. Float `min` and `max` propagate NaN.
@@ -424,12 +428,14 @@ def Iris_AtomicRMWOp : Iris_OrderedOp<"atomic_rmw", [
     ```mlir
     %old = iris.atomic_rmw add %ctx, %v, %buf[%i] to %r sem(acq_rel) scope(sys)
         : i32, memref<?xi32, #iris.symmetric>
+    %slot = iris.atomic_rmw add %ctx, %ones, %counts[%expert] to %r mask %m
+        : tensor<256xi32>, memref<?xi32, #iris.symmetric>, tensor<256xindex>
     ```
   }];
   let arguments = (ins
     Iris_RMWKindAttr:$kind, Iris_CtxType:$ctx, Iris_AtomicValue:$value,
-    Tile_Buffer:$buffer, Variadic<Index>:$offsets, Optional<Index>:$rank,
-    Optional<AnyTypeOf<[I1, Tile_MaskTile]>>:$mask,
+    Tile_Buffer:$buffer, Variadic<Iris_AtomicOffset>:$offsets,
+    Optional<Index>:$rank, Optional<AnyTypeOf<[I1, Tile_MaskTile]>>:$mask,
     DefaultValuedAttr<Iris_MemSemanticAttr, "::mlir::iris::MemSemantic::AcqRel">
       :$sem,
     DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
@@ -437,7 +443,8 @@ def Iris_AtomicRMWOp : Iris_OrderedOp<"atomic_rmw", [
   let assemblyFormat = [{
     custom<Keyword>($kind) $ctx `,` $value `,` $buffer `[` $offsets `]` (`to` $rank^)?
     (`mask` $mask^)? (`sem` `(` custom<Keyword>($sem)^ `)`)? (`scope` `(` custom<Keyword>($scope)^ `)`)?
-    attr-dict `:` type($value) `,` type($buffer)
+    attr-dict `:` type($value) `,`
+    custom<ElementTypes>(type($buffer), ref($offsets), type($offsets))
   }];
   let hasVerifier = 1;
 }
@@ -449,8 +456,9 @@ def Iris_AtomicCASOp : Iris_OrderedOp<"atomic_cas", [
   let summary = "Atomically replaces elements that have an expected value";
   let description = [{
     Same as `iris.atomic_cas` of ROCm/iris: an element that equals `compare` bit
-    for bit becomes `value`; the result is the old value. Integers and floats. Ordered
-    like `iris.atomic_rmw`.
+    for bit becomes `value`; the result is the old value. Integers and floats.
+    Ordered like `iris.atomic_rmw`; a tile is that of a window, or of elements at
+    tiles of coordinates, as there.
 
     Example:
 
@@ -461,7 +469,8 @@ def Iris_AtomicCASOp : Iris_OrderedOp<"atomic_cas", [
   }];
   let arguments = (ins
     Iris_CtxType:$ctx, Iris_AtomicValue:$compare, Iris_AtomicValue:$value,
-    Tile_Buffer:$buffer, Variadic<Index>:$offsets, Optional<Index>:$rank,
+    Tile_Buffer:$buffer, Variadic<Iris_AtomicOffset>:$offsets,
+    Optional<Index>:$rank,
     DefaultValuedAttr<Iris_MemSemanticAttr, "::mlir::iris::MemSemantic::AcqRel">
       :$sem,
     DefaultValuedAttr<Iris_ScopeAttr, "::mlir::iris::Scope::Sys">:$scope);
@@ -469,7 +478,8 @@ def Iris_AtomicCASOp : Iris_OrderedOp<"atomic_cas", [
   let assemblyFormat = [{
     $ctx `,` $compare `,` $value `,` $buffer `[` $offsets `]`
     (`to` $rank^)? (`sem` `(` custom<Keyword>($sem)^ `)`)? (`scope` `(` custom<Keyword>($scope)^ `)`)?
-    attr-dict `:` type($value) `,` type($buffer)
+    attr-dict `:` type($value) `,`
+    custom<ElementTypes>(type($buffer), ref($offsets), type($offsets))
   }];
   let hasVerifier = 1;
 }

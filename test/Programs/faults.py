@@ -22,15 +22,11 @@ FAULTS = [Fault(*fault) for fault in (
      "Value other = @{op.getOther() ? op.getOther() : zeroOf(b, element) ==> "
      "zeroOf(b, element)}@;"),
     ("gather without its mask", "host", "Conversion/TileToLoops/Accesses.cpp",
-     "if (@{op.getMask() ==> decltype(op.getMask())()}@)\n"
-     "             exists = arith::AndIOp::create(\n"
-     "                 b, exists, element(b, op.getMask(), point, cache));\n"
-     "           auto branch = scf::IfOp::create(b, type.getElementType()"),
+     "type.getShape(), @{op.getMask() ==> Value()}@,\n"
+     "             [&](ImplicitLocOpBuilder &b, const Point &point, ElementCache &,"),
     ("scatter without its mask", "host", "Conversion/TileToLoops/Accesses.cpp",
-     "if (@{op.getMask() ==> decltype(op.getMask())()}@)\n"
-     "             exists = arith::AndIOp::create(\n"
-     "                 b, exists, element(b, op.getMask(), point, cache));\n"
-     "           auto branch = scf::IfOp::create(b, exists"),
+     "type.getShape(), @{op.getMask() ==> Value()}@,\n"
+     "             [&](ImplicitLocOpBuilder &b, const Point &point,\n"),
     ("gather without its other value", "host",
      "Conversion/TileToLoops/Accesses.cpp",
      "Value other =\n"
@@ -96,7 +92,7 @@ FAULTS = [Fault(*fault) for fault in (
      "if (@{mask ==> false}@)\n                beginIf(b, element"),
     ("atomic at coordinates without its mask", "host",
      "Conversion/TileToLoops/Sync.cpp",
-     "if (@{mask ==> false}@)\n        exists =\n"),
+     "forIndexed(b, op, window, offsets, shape, @{mask ==> Value()}@,"),
     ("atomic without its result", "host", "Conversion/TileToLoops/Sync.cpp",
      "bool used = @{!op.getResult().use_empty() ==> false}@;"),
     ("exchange with the operands exchanged", "host",

@@ -144,6 +144,24 @@ void TileLowering::lowerStore(tile::StoreOp op) {
 // Indexed accesses
 //===----------------------------------------------------------------------===//
 
+void TileLowering::forIndexed(ImplicitLocOpBuilder &b, Operation *op,
+                              Window &window, ValueRange tiles,
+                              ArrayRef<int64_t> shape, Value mask,
+                              IndexedBody body) {
+  bool flat = llvm::none_of(op->getOperands(),
+                            [&](Value tile) { return needsCoordinates(tile); });
+  forAll(b, shape, flat, [&](ImplicitLocOpBuilder &b, const Point &point) {
+    ElementCache cache;
+    SmallVector<Value> indices;
+    for (Value tile : tiles)
+      indices.push_back(element(b, tile, point, cache));
+    Value exists = window.contains(b, indices);
+    if (mask)
+      exists = arith::AndIOp::create(b, exists, element(b, mask, point, cache));
+    body(b, point, cache, indices, exists);
+  });
+}
+
 void TileLowering::lowerGather(tile::GatherOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   RankedTensorType type = op.getType();
@@ -151,30 +169,20 @@ void TileLowering::lowerGather(tile::GatherOp op) {
   Value other =
       op.getOther() ? op.getOther() : zeroOf(b, type.getElementType());
   Value buffer = allocate(b, op.getResult());
-  bool flat = llvm::none_of(op->getOperands(),
-                            [&](Value tile) { return needsCoordinates(tile); });
-
-  forAll(b, type.getShape(), flat,
-         [&](ImplicitLocOpBuilder &b, const Point &point) {
-           ElementCache cache;
-           SmallVector<Value> indices;
-           for (Value tile : op.getIndices())
-             indices.push_back(element(b, tile, point, cache));
-           Value exists = window.contains(b, indices);
-           if (op.getMask())
-             exists = arith::AndIOp::create(
-                 b, exists, element(b, op.getMask(), point, cache));
-           auto branch = scf::IfOp::create(b, type.getElementType(), exists,
-                                           /*withElseRegion=*/true);
-           b.setInsertionPointToStart(branch.thenBlock());
-           Value loaded =
-               window.load(b, window.address(b, indices), op.getIsVolatile());
-           scf::YieldOp::create(b, loaded);
-           b.setInsertionPointToStart(branch.elseBlock());
-           scf::YieldOp::create(b, other);
-           b.setInsertionPointAfter(branch);
-           write(b, buffer, point.linear, branch.getResult(0));
-         });
+  forIndexed(b, op, window, op.getIndices(), type.getShape(), op.getMask(),
+             [&](ImplicitLocOpBuilder &b, const Point &point, ElementCache &,
+                 ArrayRef<Value> indices, Value exists) {
+               auto branch = scf::IfOp::create(b, type.getElementType(), exists,
+                                               /*withElseRegion=*/true);
+               b.setInsertionPointToStart(branch.thenBlock());
+               Value loaded = window.load(b, window.address(b, indices),
+                                          op.getIsVolatile());
+               scf::YieldOp::create(b, loaded);
+               b.setInsertionPointToStart(branch.elseBlock());
+               scf::YieldOp::create(b, other);
+               b.setInsertionPointAfter(branch);
+               write(b, buffer, point.linear, branch.getResult(0));
+             });
   buffers[op.getResult()] = buffer;
 }
 
@@ -182,22 +190,13 @@ void TileLowering::lowerScatter(tile::ScatterOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   RankedTensorType type = op.getValue().getType();
   Window window(b, op.getDestination(), {}, {});
-  bool flat = llvm::none_of(op->getOperands(),
-                            [&](Value tile) { return needsCoordinates(tile); });
-
-  forAll(b, type.getShape(), flat,
-         [&](ImplicitLocOpBuilder &b, const Point &point) {
-           ElementCache cache;
-           SmallVector<Value> indices;
-           for (Value tile : op.getIndices())
-             indices.push_back(element(b, tile, point, cache));
-           Value exists = window.contains(b, indices);
-           if (op.getMask())
-             exists = arith::AndIOp::create(
-                 b, exists, element(b, op.getMask(), point, cache));
-           auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
-           b.setInsertionPointToStart(branch.thenBlock());
-           window.store(b, element(b, op.getValue(), point, cache),
-                        window.address(b, indices), op.getIsVolatile());
-         });
+  forIndexed(b, op, window, op.getIndices(), type.getShape(), op.getMask(),
+             [&](ImplicitLocOpBuilder &b, const Point &point,
+                 ElementCache &cache, ArrayRef<Value> indices, Value exists) {
+               auto branch =
+                   scf::IfOp::create(b, exists, /*withElseRegion=*/false);
+               b.setInsertionPointToStart(branch.thenBlock());
+               window.store(b, element(b, op.getValue(), point, cache),
+                            window.address(b, indices), op.getIsVolatile());
+             });
 }

@@ -42,20 +42,12 @@ void TileLowering::forUpdates(ImplicitLocOpBuilder &b, Operation *op,
   };
   if (areIndexTiles(offsets)) {
     Window window(b, memory, {}, {});
-    bool flat = llvm::none_of(
-        op->getOperands(), [&](Value tile) { return needsCoordinates(tile); });
-    forAll(b, shape, flat, [&](ImplicitLocOpBuilder &b, const Point &point) {
-      ElementCache cache;
-      SmallVector<Value> indices;
-      for (Value tile : offsets)
-        indices.push_back(element(b, tile, point, cache));
-      Value exists = window.contains(b, indices);
-      if (mask)
-        exists =
-            arith::AndIOp::create(b, exists, element(b, mask, point, cache));
-      beginIf(b, exists);
-      body(b, point, cache, window.address(b, indices));
-    });
+    forIndexed(b, op, window, offsets, shape, mask,
+               [&](ImplicitLocOpBuilder &b, const Point &point,
+                   ElementCache &cache, ArrayRef<Value> indices, Value exists) {
+                 beginIf(b, exists);
+                 body(b, point, cache, window.address(b, indices));
+               });
     return;
   }
   Window window(b, memory, offsets, shape);

@@ -29,6 +29,8 @@
 
 namespace mlir::iris {
 
+class Window;
+
 /// A position in a tile. Loops that need no coordinates have only the index.
 struct Point {
   /// One per dimension, or none.
@@ -148,6 +150,15 @@ private:
 
   void lowerLoad(tile::LoadOp op);
   void lowerStore(tile::StoreOp op);
+  using IndexedBody =
+      function_ref<void(ImplicitLocOpBuilder &, const Point &, ElementCache &,
+                        ArrayRef<Value> indices, Value exists)>;
+  /// Calls `body` at each element of a tile of `shape` with its coordinates in
+  /// the buffer of `window`, which are in `tiles`, and whether they are inside
+  /// of it and the mask, or null, does not mask them out.
+  void forIndexed(ImplicitLocOpBuilder &b, Operation *op, Window &window,
+                  ValueRange tiles, ArrayRef<int64_t> shape, Value mask,
+                  IndexedBody body);
   void lowerGather(tile::GatherOp op);
   void lowerScatter(tile::ScatterOp op);
 

@@ -8,7 +8,6 @@
 #include "iris/rt/Job.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace ccl = iris::ccl;
 using namespace iris::nccl;
@@ -169,9 +168,7 @@ Status ncclComm::open() {
     return openError_;
   }
   session_ = session.take();
-  std::optional<WorldOperation> goesOn;
-  if (!session_.spansNodes())
-    goesOn.emplace(*session_.world, /*peers=*/0);
+  SessionOperation goesOn(session_, /*peers=*/0);
   Status status = prepare();
   if (!status.ok()) {
     session_.fail(status);
@@ -287,9 +284,7 @@ Status ncclComm::finalize() {
     std::lock_guard<std::mutex> lock(mutex_);
     lifetime_ = Lifetime::finalized;
   }
-  std::optional<WorldOperation> goesOn;
-  if (!spansNodes())
-    goesOn.emplace(*world(), /*peers=*/0);
+  SessionOperation goesOn(session_, /*peers=*/0);
   Status status = streams_.forget(*world(), {});
   if (status.ok())
     status = world()->synchronize();
@@ -415,9 +410,7 @@ Status ncclComm::run(const std::vector<Operation> &operations) {
   IRISRT_RETURN_IF_ERROR(checkInUse());
   const uint64_t peers = peersOf(operations);
   IRISRT_RETURN_IF_ERROR(session_.pollFor(peers));
-  std::optional<WorldOperation> goesOn;
-  if (!session_.spansNodes())
-    goesOn.emplace(*session_.world, peers);
+  SessionOperation goesOn(session_, peers);
   return failOnDeviceError(runAll(operations));
 }
 

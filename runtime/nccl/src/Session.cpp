@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 using namespace iris::nccl;
@@ -54,9 +53,7 @@ Status Session::join(const WorldOptions &given, int maxCTAs) {
     *options.collectiveLimit += beyondTransfersSeconds;
   IRISRT_ASSIGN_OR_RETURN(world, World::create(options));
   // Others may have joined, done their part and left.
-  std::optional<WorldOperation> goesOn;
-  if (!job)
-    goesOn.emplace(*world, /*peers=*/0);
+  SessionOperation goesOn(*this, /*peers=*/0);
   cache = kernelCacheFor(world->target());
   ccl::CommunicatorOptions communicator;
   communicator.cache = cache;

@@ -12,6 +12,7 @@
 #include "iris/rt/World.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,20 @@ private:
     bool checkCalls = false;
   };
   rt::Expected<Agreed> agree(int maxCTAs);
+};
+
+/// A WorldOperation of a session's world. Between nodes it is none: there,
+/// communicators fail as soon as a rank leaves.
+class SessionOperation {
+public:
+  /// \param peers see WorldOperation
+  SessionOperation(Session &session, uint64_t peers) {
+    if (!session.spansNodes())
+      operation_.emplace(*session.world, peers);
+  }
+
+private:
+  std::optional<rt::WorldOperation> operation_;
 };
 
 /// The ranks of one job in this process. A thread may drive several of

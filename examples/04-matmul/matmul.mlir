@@ -108,7 +108,8 @@ gpu.module @kernels {
     return %rows, %to : tensor<1x64xi32>, tensor<1x64xi32>
   }
 
-  gpu.func @fill(%ctx: !iris.ctx, %out: !half, %salt: i32) kernel {
+  gpu.func @fill(%ctx: !iris.ctx, %out: !half, %salt: i32)
+      kernel attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -132,7 +133,8 @@ gpu.module @kernels {
   }
 
   // Recomputes the result from the same hashes, one k at a time.
-  gpu.func @check(%ctx: !iris.ctx, %c: !half, %k: index) kernel {
+  gpu.func @check(%ctx: !iris.ctx, %c: !half, %k: index)
+      kernel attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index

@@ -100,7 +100,7 @@ gpu.module @kernels {
 
   // Fills a chunk whose first element is (%row0, %column0) of the whole matrix.
   gpu.func @fill(%ctx: !iris.ctx, %out: !half, %salt: i32, %row0: index,
-                 %column0: index) kernel {
+                 %column0: index) kernel attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -124,7 +124,8 @@ gpu.module @kernels {
   }
 
   // Recomputes the result from the same hashes, one k at a time.
-  gpu.func @check(%ctx: !iris.ctx, %c: !half, %k: index, %saltA: i32) kernel {
+  gpu.func @check(%ctx: !iris.ctx, %c: !half, %k: index, %saltA: i32)
+      kernel attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <type_traits>
 
 namespace mlir::iris::emulator {
 
@@ -97,52 +98,99 @@ struct ColumnVector {
   typedef Value Type __attribute__((vector_size(kColumns * sizeof(Value))));
 };
 
-/// Rows whose sums are in registers at the same time: independent sums hide the
-/// latency of additions.
-constexpr unsigned kRowsAtOnce = 4;
+/// Sums in registers at the same time: as many as hide the latency of
+/// additions.
+constexpr unsigned kSumsAtOnce = 8;
 
-/// Multiplies four rows of A by kVectors vectors of columns of B, and adds. The
-/// sums of consecutive rows are in consecutive registers, values of A `rowStep`
-/// lanes apart. Consecutive k are in consecutive rows of `a` and `b`, `count`
-/// of them, then in the next group of `groupLanes` lanes.
-template <unsigned kVectors, unsigned kSize, class Sum>
-IRIS_INLINE void addColumns(Sum *sums, const Sum *a, unsigned rowStep,
+/// Vectors of a row of kColumns, each of at most kMostColumns, that share the
+/// accesses to a value of A; and the rows whose sums are in registers with
+/// them.
+template <unsigned kColumns, unsigned kMostColumns>
+struct SumShape {
+  static constexpr unsigned columns = std::min(kColumns, kMostColumns);
+  static constexpr unsigned vectors = std::min(2u, kColumns / columns);
+  static constexpr unsigned rows = kSumsAtOnce / vectors;
+};
+
+/// sum + factor * values, rounded once.
+template <class Sum, class Vector>
+IRIS_INLINE void addProducts(Vector &sum, Sum factor, const Vector &values) {
+  if constexpr (std::is_same_v<Sum, float>) {
+#if defined(__clang__)
+    sum = __builtin_elementwise_fma(values, factor - Vector{}, sum);
+#else
+    // One instruction where the host has it.
+    Vector result;
+#pragma GCC unroll 16
+    for (unsigned i = 0; i < sizeof(Vector) / sizeof(Sum); ++i)
+      result[i] = __builtin_fmaf(factor, values[i], sum[i]);
+    sum = result;
+#endif
+  } else {
+    sum += factor * values;
+  }
+}
+
+/// The rows that are added up together: the values of A are `valueStep` lanes
+/// apart. The sums of four rows are in consecutive registers, those of the next
+/// four `sumStep` words further.
+struct RowSteps {
+  unsigned valueStep, sumStep;
+
+  IRIS_INLINE unsigned sumOf(unsigned row) const {
+    return row / 4 * sumStep + row % 4 * kLanes;
+  }
+};
+
+/// Multiplies kRows of A by kVectors vectors of columns of B, and adds.
+/// Consecutive k are in consecutive rows of `a` and `b`, `count` of them, then
+/// in the next group of `groupLanes` lanes.
+template <unsigned kRows, unsigned kVectors, unsigned kSize, class Sum>
+IRIS_INLINE void addColumns(Sum *sums, const Sum *a, RowSteps steps,
                             const Sum *b, unsigned groups, unsigned groupLanes,
                             unsigned count) {
-  // The vectors of a row share the accesses to `a`. All loops over them are
-  // unrolled, so that the sums stay in registers.
+  // Sums are in registers if all loops over them are unrolled. Without the
+  // pragmas GCC does not, and each step goes through memory.
   using Vector = typename ColumnVector<Sum, kSize>::Type;
-  Vector local[kRowsAtOnce][kVectors];
-  for (unsigned row = 0; row < kRowsAtOnce; ++row)
+  Vector local[kRows][kVectors];
+#pragma GCC unroll 8
+  for (unsigned row = 0; row < kRows; ++row)
+#pragma GCC unroll 2
     for (unsigned i = 0; i < kVectors; ++i)
-      std::memcpy(&local[row][i], sums + row * kLanes + i * kSize,
+      std::memcpy(&local[row][i], sums + steps.sumOf(row) + i * kSize,
                   sizeof(Vector));
   for (unsigned group = 0; group < groups; ++group)
     for (unsigned j = 0; j < count; ++j) {
       unsigned first = j * kLanes + group * groupLanes;
       const Sum *factors = a + first;
       Vector columns[kVectors];
+#pragma GCC unroll 2
       for (unsigned i = 0; i < kVectors; ++i)
         std::memcpy(&columns[i], b + first + i * kSize, sizeof(Vector));
-      for (unsigned row = 0; row < kRowsAtOnce; ++row)
+#pragma GCC unroll 8
+      for (unsigned row = 0; row < kRows; ++row)
+#pragma GCC unroll 2
         for (unsigned i = 0; i < kVectors; ++i)
-          local[row][i] += factors[row * rowStep] * columns[i];
+          addProducts(local[row][i], factors[row * steps.valueStep],
+                      columns[i]);
     }
-  for (unsigned row = 0; row < kRowsAtOnce; ++row)
+#pragma GCC unroll 8
+  for (unsigned row = 0; row < kRows; ++row)
+#pragma GCC unroll 2
     for (unsigned i = 0; i < kVectors; ++i)
-      std::memcpy(sums + row * kLanes + i * kSize, &local[row][i],
+      std::memcpy(sums + steps.sumOf(row) + i * kSize, &local[row][i],
                   sizeof(Vector));
 }
 
 /// The same for any number of columns, by vectors of at most kMostColumns.
-template <unsigned kColumns, unsigned kMostColumns, class Sum>
-IRIS_INLINE void addRows(Sum *sums, const Sum *a, unsigned rowStep,
-                         const Sum *b, unsigned groups, unsigned count) {
-  constexpr unsigned size = std::min(kColumns, kMostColumns);
-  constexpr unsigned vectors = std::min(2u, kColumns / size);
-  for (unsigned column = 0; column < kColumns; column += vectors * size)
-    addColumns<vectors, size>(sums + column, a, rowStep, b + column, groups,
-                              kColumns, count);
+template <unsigned kRows, unsigned kColumns, unsigned kMostColumns, class Sum>
+IRIS_INLINE void addRows(Sum *sums, const Sum *a, RowSteps steps, const Sum *b,
+                         unsigned groups, unsigned count) {
+  using Shape = SumShape<kColumns, kMostColumns>;
+  for (unsigned column = 0; column < kColumns;
+       column += Shape::vectors * Shape::columns)
+    addColumns<kRows, Shape::vectors, Shape::columns>(
+        sums + column, a, steps, b + column, groups, kColumns, count);
 }
 
 /// The sums before a multiplication, in the registers of the result: of other

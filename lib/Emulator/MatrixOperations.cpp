@@ -3,7 +3,8 @@
 //
 // v_mfma_TYPE_MxNxK: D = A B + C, where each lane has consecutive values of k
 // of one row of A, or column of B. All lanes take part, active or not. Terms
-// are added one after the other, in the order of k, each sum rounded.
+// are added one after the other, in the order of k: each sum is rounded, no
+// product is.
 #include "Decoder.h"
 #include "MatrixOperands.h"
 
@@ -52,16 +53,19 @@ static IRIS_INLINE void multiply(Wave &wave, const Instruction &instruction) {
   constexpr unsigned perBlock = isShared ? 4 : rows * rows / kLanes;
   constexpr unsigned total = isShared ? 4 : perBlock * Shape::blocks;
   startSums(wave, instruction, total);
-  // Four consecutive registers have consecutive rows.
-  for (unsigned reg = 0; reg < total; reg += kRowsAtOnce)
-    for (unsigned group = 0; group < kLanes / rows; ++group) {
+  // Four consecutive registers have consecutive rows; of 16 rows, the next
+  // group of lanes has the next four.
+  constexpr unsigned rowsAtOnce =
+      rows == 16 ? SumShape<rows, kColumns>::rows : 4;
+  for (unsigned reg = 0; reg < total; reg += 4)
+    for (unsigned group = 0; group < kLanes / rows; group += rowsAtOnce / 4) {
       unsigned block = isShared ? group : reg / perBlock;
       unsigned row = isShared ? reg : rowOf<rows>(reg % perBlock, group);
       unsigned first = block * groups * rows;
       auto *sums = reinterpret_cast<Sum *>(
           wave.row(instruction.result.index + reg) + group * rows);
-      addRows<rows, kColumns>(sums, a[0] + first + row, 1, b[0] + first, groups,
-                              count);
+      addRows<rowsAtOnce, rows, kColumns>(sums, a[0] + first + row, {1, rows},
+                                          b[0] + first, groups, count);
     }
 }
 

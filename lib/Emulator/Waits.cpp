@@ -37,8 +37,7 @@ void OutstandingAccesses::issueFlat(Counter counter, const Instruction &issuer,
   ++numFlat;
   ++numIssued;
   for (Counter each : {counter, Counter::Lds})
-    queues[unsigned(each)].push_back(
-        {&issuer, Order::Any, false, registers, numFlat, numIssued});
+    add(each, issuer, Order::Any, false, registers, numFlat, numIssued);
   mark(registers, 1);
 }
 

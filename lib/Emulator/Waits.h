@@ -28,8 +28,7 @@ public:
   /// (none: count 0).
   void issue(Counter counter, Order order, const Instruction &issuer,
              RegisterRange registers, bool isToShared = false) {
-    queues[unsigned(counter)].push_back(
-        {&issuer, order, isToShared, registers, 0, ++numIssued});
+    add(counter, issuer, order, isToShared, registers, 0, ++numIssued);
     mark(registers, 1);
   }
   /// An access that two counters count (flat: memory or LDS), and which is
@@ -87,6 +86,22 @@ private:
     uint64_t flatNumber;
     uint64_t number;
   };
+
+  /// Writes the fields where they stay: a copy would read words whose bytes
+  /// were just written one by one, which takes longer than all the rest.
+  void add(Counter counter, const Instruction &issuer, Order order,
+           bool isToShared, RegisterRange registers, uint64_t flatNumber,
+           uint64_t number) {
+    auto &queue = queues[unsigned(counter)];
+    queue.resize_for_overwrite(queue.size() + 1);
+    Access &access = queue.back();
+    access.issuer = &issuer;
+    access.order = order;
+    access.isToShared = isToShared;
+    access.registers = registers;
+    access.flatNumber = flatNumber;
+    access.number = number;
+  }
 
   /// The number before the first access of a queue with a property.
   template <class Predicate>

@@ -4,7 +4,8 @@
 // v_wmma_TYPE_16x16x16_OPERANDS: D = A B + C. Lane l has values of k of row, or
 // column, l % 16. The two halves of the wave have the same values, or each half
 // of them: see AMDExecution. All lanes take part, active or not. Terms are
-// added one after the other, in the order of k, each sum rounded.
+// added one after the other, in the order of k: each sum is rounded, no product
+// is.
 #include "Decoder.h"
 #include "MatrixOperands.h"
 
@@ -25,13 +26,15 @@ static IRIS_INLINE void multiplyTiles(Wave &wave,
   loadA(wave, instruction.sources[0], count, a);
   loadB(wave, instruction.sources[1], count, b);
   startSums(wave, instruction, kResultRegisters);
-  unsigned step = isSplit ? 1 : 2;
-  for (unsigned reg = 0; reg < kResultRegisters; reg += kRowsAtOnce)
+  constexpr unsigned rowsAtOnce = SumShape<kSide, kColumns>::rows;
+  RowSteps steps{isSplit ? 1u : 2u, 4 * kLanes};
+  for (unsigned reg = 0; reg < kResultRegisters; reg += rowsAtOnce)
     for (unsigned half = 0; half < 2; ++half) {
       unsigned row = isSplit ? reg + kResultRegisters * half : 2 * reg + half;
       auto *sums = reinterpret_cast<Sum *>(
           wave.row(instruction.result.index + reg) + kSide * half);
-      addRows<kSide, kColumns>(sums, a[0] + row, step, b[0], groups, count);
+      addRows<rowsAtOnce, kSide, kColumns>(sums, a[0] + row, steps, b[0],
+                                           groups, count);
     }
 }
 

@@ -56,6 +56,15 @@ void Dispatch::writeBack() {
     cache->writeBack();
 }
 
+/// The threads of a workgroup.
+static unsigned countThreads(const Launch &launch) {
+  return launch.threads[0] * launch.threads[1] * launch.threads[2];
+}
+
+unsigned Dispatch::countWavesOfGroup() const {
+  return llvm::divideCeil(countThreads(launch), program.kernel.waveSize);
+}
+
 std::unique_ptr<Workgroup> Dispatch::startGroup() {
   auto group = std::make_unique<Workgroup>();
   group->launch = number;
@@ -72,8 +81,7 @@ std::unique_ptr<Workgroup> Dispatch::startGroup() {
   if (cacheKind == Caches::Workgroup || cacheKind == Caches::ComputeUnit)
     cache = makeCache(Scope::Agent,
                       /*writesThrough=*/cacheKind == Caches::ComputeUnit);
-  unsigned numThreads =
-      launch.threads[0] * launch.threads[1] * launch.threads[2];
+  unsigned numThreads = countThreads(launch);
   for (unsigned first = 0; first < numThreads; first += waveSize) {
     auto wave = std::make_unique<Wave>(machine, *group, program);
     wave->number = first / waveSize;

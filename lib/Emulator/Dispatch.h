@@ -18,6 +18,7 @@ public:
   ~Dispatch();
 
   bool hasMoreGroups() const { return nextGroup < numGroups; }
+  unsigned countWavesOfGroup() const;
   /// The next workgroup, with the registers of its waves as the kernel expects
   /// them.
   std::unique_ptr<Workgroup> startGroup();
@@ -28,6 +29,8 @@ public:
   Program &program;
   /// Workgroups that have started and not ended.
   unsigned numRunning = 0;
+  /// Those that may run at the same time.
+  unsigned mostRunning = 0;
 
 private:
   void initialize(Wave &wave, unsigned firstThread) const;

@@ -69,6 +69,9 @@ private:
   Error runWave(Wave &wave, uint64_t count);
   /// The next instruction, where the table does not have it.
   static llvm::Expected<const Instruction *> decodeNext(const Wave &wave);
+  /// Starts workgroups that were left for later: another one now and then, more
+  /// if all others wait, maybe for them. Whether any has started.
+  bool startMore(bool isNecessary);
   /// Whether all waves that can run have slept a short while ago.
   bool isPolling() const;
   Error describe(const Wave &wave, const Instruction *instruction,
@@ -86,6 +89,8 @@ private:
   /// Launches do not move: waves refer to them.
   std::deque<Launch> launches;
   std::vector<std::unique_ptr<Dispatch>> dispatches;
+  /// Those of which more workgroups could run at the same time.
+  std::vector<Dispatch *> unstarted;
   /// Of devices, where they are modelled.
   std::map<unsigned, Cache> deviceCaches;
   std::vector<bool> ended;
@@ -209,6 +214,7 @@ Cache *Emulator::Machine::deviceCacheOf(const Launch &launch) {
 
 void Emulator::Machine::startWork() {
   std::vector<bool> isBusy;
+  unstarted.clear();
   for (size_t i = 0; i < launches.size(); ++i) {
     const Launch &launch = launches[i];
     isBusy.resize(std::max<size_t>(isBusy.size(), launch.queue + 1));
@@ -216,15 +222,22 @@ void Emulator::Machine::startWork() {
       continue;
     isBusy[launch.queue] = true;
     std::unique_ptr<Dispatch> &dispatch = dispatches[i];
-    if (!dispatch)
+    if (!dispatch) {
       dispatch = std::make_unique<Dispatch>(
           state, launch, unsigned(i), *programs[launch.kernel], options.caches,
           deviceCacheOf(launch));
+      dispatch->mostRunning =
+          std::min(options.residentGroups,
+                   scheduler.countAtFirst(dispatch->countWavesOfGroup()));
+    }
     while (dispatch->hasMoreGroups() &&
-           dispatch->numRunning < options.residentGroups) {
+           dispatch->numRunning < dispatch->mostRunning) {
       groups.push_back(dispatch->startGroup());
       scheduler.start(*groups.back());
     }
+    if (dispatch->hasMoreGroups() &&
+        dispatch->mostRunning < options.residentGroups)
+      unstarted.push_back(dispatch.get());
   }
 }
 
@@ -250,6 +263,21 @@ void Emulator::Machine::retire() {
     state.history.clear();
 }
 
+bool Emulator::Machine::startMore(bool isNecessary) {
+  bool changed = false;
+  for (Dispatch *dispatch : unstarted) {
+    if (!isNecessary && !scheduler.startsAnother())
+      continue;
+    unsigned most = dispatch->mostRunning;
+    dispatch->mostRunning =
+        std::min(options.residentGroups, isNecessary ? 2 * most : most + 1);
+    changed = true;
+  }
+  if (changed)
+    startWork();
+  return changed;
+}
+
 void Emulator::Machine::collectReady() {
   ready.clear();
   for (const std::unique_ptr<Workgroup> &group : groups)
@@ -268,6 +296,8 @@ void Emulator::Machine::collectReady() {
 
 Error Emulator::Machine::turn() {
   collectReady();
+  if (!unstarted.empty() && startMore(/*isNecessary=*/isPolling()))
+    collectReady();
   if (ready.empty())
     return reportDeadlock();
   auto isAsleep = [](const Wave *wave) { return wave->isAsleep; };
@@ -403,7 +433,8 @@ Error Emulator::Machine::advance(uint64_t instructions, bool stopsIfAllWait) {
       stores = state.stores, quietSince = state.executed;
     // Long enough that each wave has looked at what it waits for.
     allWait = stopsIfAllWait &&
-              state.executed - quietSince > 64 * ready.size() && isPolling();
+              state.executed - quietSince > 64 * ready.size() &&
+              unstarted.empty() && isPolling();
     // Before the waves that have ended are gone.
     if (state.executed > options.budget)
       return llvm::createStringError(

@@ -97,7 +97,7 @@ void Scheduler::choose(llvm::ArrayRef<Wave *> ready, uint64_t executed,
     waves.resize((waves.size() + 1) / 2);
   }
   for (Wave *wave : waves) {
-    if (random() % 100 < wave->group.laziness)
+    if (wave->group.laziness && random() % 100 < wave->group.laziness)
       continue;
     uint64_t count = schedule == Schedule::Random       ? 1 + random() % 64
                      : schedule == Schedule::RoundRobin ? 1

@@ -5,6 +5,7 @@
 
 #include "Wave.h"
 #include "iris/Emulator/Emulator.h"
+#include <limits>
 #include <random>
 
 namespace mlir::iris::emulator {
@@ -21,6 +22,16 @@ public:
   Scheduler(Schedule schedule, uint64_t seed)
       : schedule(schedule), seed(seed), random(seed) {}
 
+  /// How many workgroups of a launch start at once: not all, where the order is
+  /// random. The registers of 32 waves stay in a cache of the host, and some
+  /// programs run before others start, as on a device.
+  unsigned countAtFirst(unsigned wavesOfGroup) const {
+    return schedule == Schedule::Random
+               ? std::max(1u, kWavesAtFirst / wavesOfGroup)
+               : std::numeric_limits<unsigned>::max();
+  }
+  /// Whether another one starts now, although those before it have not ended.
+  bool startsAnother() { return random() % kTurnsOfStart == 0; }
   /// The speed of a new workgroup, and the keys of its waves.
   void start(Workgroup &group);
   /// A wave leaves a barrier.
@@ -30,6 +41,7 @@ public:
               std::vector<Burst> &bursts);
 
 private:
+  static constexpr unsigned kWavesAtFirst = 32, kTurnsOfStart = 16;
   using Key = std::array<int64_t, 4>;
 
   /// Of schedules that choose one wave: the least key runs.

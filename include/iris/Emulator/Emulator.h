@@ -36,7 +36,8 @@ struct Launch {
 
 /// The order in which waves run.
 enum class Schedule {
-  /// A random wave for a random number of instructions.
+  /// A random wave for a random number of instructions. Workgroups start one
+  /// after the other, those that others wait for at once.
   Random,
   /// Each wave for one instruction.
   RoundRobin,
@@ -78,7 +79,7 @@ struct RunOptions {
   uint64_t seed = 0;
   /// Instructions of all waves together.
   uint64_t budget = uint64_t(1) << 40;
-  /// Workgroups of a launch that are on the device at the same time.
+  /// The most workgroups of a launch that run at the same time.
   unsigned residentGroups = 1024;
   /// Positions, in words, of instructions that do nothing: to see whether a
   /// barrier, a wait or a cache operation is necessary.

@@ -114,7 +114,7 @@ struct SumShape {
 
 /// sum + factor * values, rounded once.
 template <class Sum, class Vector>
-IRIS_INLINE void addProducts(Vector &sum, Sum factor, const Vector &values) {
+IRIS_INLINE void multiplyAdd(Vector &sum, Sum factor, const Vector &values) {
   if constexpr (std::is_same_v<Sum, float>) {
 #if defined(__clang__)
     sum = __builtin_elementwise_fma(values, factor - Vector{}, sum);
@@ -171,7 +171,7 @@ IRIS_INLINE void addColumns(Sum *sums, const Sum *a, RowSteps steps,
       for (unsigned row = 0; row < kRows; ++row)
 #pragma GCC unroll 2
         for (unsigned i = 0; i < kVectors; ++i)
-          addProducts(local[row][i], factors[row * steps.valueStep],
+          multiplyAdd(local[row][i], factors[row * steps.valueStep],
                       columns[i]);
     }
 #pragma GCC unroll 8

@@ -3,8 +3,7 @@
 //
 // v_mfma_TYPE_MxNxK: D = A B + C, where each lane has consecutive values of k
 // of one row of A, or column of B. All lanes take part, active or not. Terms
-// are added one after the other, in the order of k: each sum is rounded, no
-// product is.
+// are added one after the other, in the order of k, by fused multiply-adds.
 #include "Decoder.h"
 #include "MatrixOperands.h"
 

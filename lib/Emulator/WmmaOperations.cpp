@@ -4,8 +4,7 @@
 // v_wmma_TYPE_16x16x16_OPERANDS: D = A B + C. Lane l has values of k of row, or
 // column, l % 16. The two halves of the wave have the same values, or each half
 // of them: see AMDExecution. All lanes take part, active or not. Terms are
-// added one after the other, in the order of k: each sum is rounded, no product
-// is.
+// added one after the other, in the order of k, by fused multiply-adds.
 #include "Decoder.h"
 #include "MatrixOperands.h"
 

@@ -97,7 +97,8 @@ static cl::opt<uint64_t>
            cl::value_desc("N"), cl::init(10000000000u), cl::cat(category));
 static cl::opt<unsigned>
     resident("resident",
-             cl::desc("The most workgroups of a launch that run at the same time (default: 1024)"),
+             cl::desc("The most workgroups of a launch that run at the same "
+                      "time (default: 1024)"),
              cl::value_desc("N"), cl::init(1024), cl::cat(category));
 static cl::opt<unsigned> repeat("repeat",
                                 cl::desc("Run the kernel N times, one after "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Access.h"
+#include "InitCheck.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -23,9 +24,8 @@ Location mlir::iris::emulator::resolve(Wave &wave,
       std::vector<uint8_t> &lds = wave.group.lds;
       uint32_t offset = uint32_t(address);
       if (offset <= lds.size() && bytes <= lds.size() - offset) {
-        if (wave.machine.order &&
-            !wave.machine.order->accessShared(wave, instruction, offset, bytes,
-                                              isStore))
+        if (wave.machine.watchesShared() &&
+            !checkShared(wave, instruction, lane, offset, bytes, isStore))
           return {};
         return {lds.data() + offset};
       }

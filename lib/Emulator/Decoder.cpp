@@ -292,7 +292,13 @@ Error InstructionBuilder::result(unsigned operand, Operand &into,
       into.count < words)
     return error("the emulator expects " + Twine(words) +
                  " registers for the result '" + text + "'");
-  return range(into, std::max<unsigned>(words, into.count));
+  unsigned number = instruction.numRanges;
+  if (Error error = range(into, std::max<unsigned>(words, into.count)))
+    return error;
+  if (instruction.numResults == std::size(instruction.results))
+    return error("too many results");
+  instruction.results[instruction.numResults++] = instruction.ranges[number];
+  return Error::success();
 }
 
 Error InstructionBuilder::operation(const Semantics &semantics) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Dispatch.h"
+#include "InitCheck.h"
 #include "iris/Chips/AMDExecution.h"
 #include "llvm/Support/AMDHSAKernelDescriptor.h"
 #include "llvm/Support/Endian.h"
@@ -76,6 +77,8 @@ std::unique_ptr<Workgroup> Dispatch::startGroup() {
   group->ids[2] = uint32_t(index / launch.groups[1]);
   // LDS has what earlier workgroups left there.
   group->lds.assign(program.kernel.ldsBytes + launch.extraLdsBytes, 0xCD);
+  if (machine.checksInit)
+    group->ldsWritten.resize(group->lds.size());
   unsigned waveSize = program.kernel.waveSize;
   Cache *cache = deviceCache;
   if (cacheKind == Caches::Workgroup || cacheKind == Caches::ComputeUnit)
@@ -93,6 +96,8 @@ std::unique_ptr<Workgroup> Dispatch::startGroup() {
                       ? makeCache(Scope::Workgroup, /*writesThrough=*/true)
                       : cache;
     wave->isWatched = wave->cache || machine.order;
+    if (machine.checksInit)
+      startInitCheck(*wave);
     if (machine.order)
       machine.order->start(*wave);
     group->waves.push_back(std::move(wave));

@@ -3,17 +3,12 @@
 //
 // Both operations read their operands before either writes its result. So the
 // first one writes to a temporary row.
+#include "DualIssue.h"
 #include "Decoder.h"
 
 using namespace mlir::iris::emulator;
 using llvm::Error;
 using llvm::StringRef;
-
-struct mlir::iris::emulator::DualOperation {
-  Instruction first, second;
-  /// The result of the first one.
-  unsigned result = 0;
-};
 
 static void runDual(Wave &wave, const Instruction &instruction) {
   const DualOperation &dual = *instruction.dual;
@@ -28,7 +23,7 @@ static std::string spellAlone(StringRef text) {
   bool isDual = text.consume_front("v_dual_");
   std::string alone = ((isDual ? "v_" : "") + text).str();
   if (text.starts_with("cndmask_b32"))
-    alone += ", vcc";
+    alone += ", vcc_lo";
   return alone;
 }
 
@@ -54,6 +49,7 @@ Error mlir::iris::emulator::decodeDual(
                                        instruction.text + "'");
       instruction.ranges[instruction.numRanges++] = part->ranges[i];
     }
+    instruction.results[instruction.numResults++] = part->results[0];
   }
   dual->result = dual->first.result.index;
   dual->first.result.index = uint16_t(kernel.numVectors);

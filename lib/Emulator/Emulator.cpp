@@ -3,7 +3,9 @@
 #include "iris/Emulator/Emulator.h"
 #include "Decoder.h"
 #include "Dispatch.h"
+#include "InitCheck.h"
 #include "Lines.h"
+#include "Registers.h"
 #include "Scheduler.h"
 #include "iris/Chips/AMDExecution.h"
 #include "llvm/ADT/STLExtras.h"
@@ -19,6 +21,9 @@ public:
       : state{memory}, options(options),
         scheduler(options.schedule, options.seed) {
     state.clock = options.clock;
+    state.checksInit = options.checksInit;
+    isObserved =
+        options.checksInit || options.trace || !options.breakpoints.empty();
     if (options.checksOrder)
       state.order = std::make_unique<OrderCheck>(options.explainsOrder);
   }
@@ -67,6 +72,9 @@ private:
   /// Lets waves run, each for a number of instructions.
   Error turn();
   Error runWave(Wave &wave, uint64_t count);
+  /// What options ask for in front of an instruction, and behind it.
+  Error beginInstruction(Wave &wave, const Instruction &instruction);
+  void endInstruction(Wave &wave, const Instruction &instruction);
   /// The next instruction, where the table does not have it.
   static llvm::Expected<const Instruction *> decodeNext(const Wave &wave);
   /// Starts workgroups that were left for later: another one now and then, more
@@ -74,8 +82,10 @@ private:
   bool startMore(bool isNecessary);
   /// Whether all waves that can run have slept a short while ago.
   bool isPolling() const;
-  Error describe(const Wave &wave, const Instruction *instruction,
+  Error describe(Wave &wave, const Instruction *instruction,
                  const llvm::Twine &message) const;
+  Error describe(Wave &wave, const Instruction *instruction,
+                 const llvm::Twine &message, Registers registers) const;
   std::string where(const Wave &wave) const;
   std::string describeReady() const;
   Error reportDeadlock() const;
@@ -97,6 +107,8 @@ private:
   std::vector<std::unique_ptr<Workgroup>> groups;
   std::vector<Wave *> ready;
   std::vector<Burst> bursts;
+  /// Whether `beginInstruction` and `endInstruction` have anything to do.
+  bool isObserved = false;
 };
 
 Emulator::Machine::~Machine() {
@@ -350,10 +362,15 @@ Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
               wave.outstanding.findPending(*instruction))
         return describe(wave, instruction,
                         describeMissingWait(program, *issuer));
+    if (LLVM_UNLIKELY(isObserved))
+      if (Error error = beginInstruction(wave, *instruction))
+        return error;
     wave.position = instruction->end;
     ++instruction->executions;
     ++state.executed;
     instruction->run(wave, *instruction);
+    if (LLVM_UNLIKELY(isObserved))
+      endInstruction(wave, *instruction);
     if (wave.status != WaveStatus::Running) {
       if (wave.status == WaveStatus::Failed)
         return describe(wave, instruction, wave.error);
@@ -373,6 +390,30 @@ Error Emulator::Machine::runWave(Wave &wave, uint64_t count) {
   return Error::success();
 }
 
+Error Emulator::Machine::beginInstruction(Wave &wave,
+                                          const Instruction &instruction) {
+  if (llvm::is_contained(options.breakpoints, instruction.position))
+    return describe(wave, &instruction, "breakpoint", Registers::All);
+  if (options.checksInit && !checkSources(wave, instruction))
+    return describe(wave, &instruction, wave.error);
+  return Error::success();
+}
+
+void Emulator::Machine::endInstruction(Wave &wave,
+                                       const Instruction &instruction) {
+  if (options.checksInit)
+    recordResults(wave, instruction);
+  const uint32_t *ids = wave.group.ids;
+  if (options.trace &&
+      (!options.tracedGroup ||
+       llvm::equal(*options.tracedGroup, llvm::ArrayRef(ids, 3))))
+    *options.trace << llvm::formatv(
+        "launch {0} ({1}, {2}, {3}) wave {4} {5:x}: {6}{7}\n",
+        wave.group.launch, ids[0], ids[1], ids[2], wave.number,
+        uint64_t(instruction.position) * 4, instruction.text,
+        describeResults(wave, instruction));
+}
+
 bool Emulator::Machine::isPolling() const {
   // More than an iteration of a loop that polls.
   constexpr uint64_t kFew = 256;
@@ -389,9 +430,14 @@ std::string Emulator::Machine::where(const Wave &wave) const {
                        ids[2], wave.number);
 }
 
-Error Emulator::Machine::describe(const Wave &wave,
-                                  const Instruction *instruction,
+Error Emulator::Machine::describe(Wave &wave, const Instruction *instruction,
                                   const llvm::Twine &message) const {
+  return describe(wave, instruction, message, options.registersOfErrors);
+}
+
+Error Emulator::Machine::describe(Wave &wave, const Instruction *instruction,
+                                  const llvm::Twine &message,
+                                  Registers registers) const {
   uint32_t position = instruction ? instruction->position : wave.position;
   std::string text = where(wave) + ": " + message.str();
   text += llvm::formatv("\n  at {0:x} in {1}", uint64_t(position) * 4,
@@ -399,6 +445,10 @@ Error Emulator::Machine::describe(const Wave &wave,
   if (instruction)
     text += ": " + instruction->text;
   text += describeLine(wave.program, position);
+  if (registers == Registers::All)
+    text += describeAllRegisters(wave);
+  else if (registers == Registers::Operands && instruction)
+    text += describeOperands(wave, *instruction);
   return llvm::createStringError(text);
 }
 

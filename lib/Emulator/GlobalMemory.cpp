@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- GlobalMemory.cpp - Vector loads and stores -------------------------===//
 #include "Access.h"
+#include "InitCheck.h"
 #include "LaneWords.h"
 #include "iris/Chips/ChipTable.h"
 #include "llvm/Support/MathExtras.h"
@@ -133,9 +134,9 @@ static void loadToSharedOneByOne(Wave &wave, const Instruction &instruction,
                 llvm::Twine(lds.size()) + " bytes");
       return;
     }
-    if (wave.machine.order &&
-        !wave.machine.order->accessShared(wave, instruction, uint32_t(to), all,
-                                          /*isStore=*/true))
+    if (wave.machine.watchesShared() &&
+        !checkShared(wave, instruction, lane, uint32_t(to), all,
+                     /*isStore=*/true))
       return;
     std::memset(lds.data() + to, 0, all);
     if (bytes)
@@ -155,7 +156,8 @@ static IRIS_INLINE void loadToShared(Wave &wave,
   uint64_t first =
       (wave.scalars[kM0] & instruction.detail2) + uint64_t(instruction.offset);
   constexpr uint64_t stride = std::max(kBytes, 4u);
-  if (first < lds.size() && kLanes * stride <= lds.size() - first &&
+  if (!wave.machine.watchesShared() && first < lds.size() &&
+      kLanes * stride <= lds.size() - first &&
       isInOneRange(wave, instruction, lanes, kBytes, /*isStore=*/false))
     forLanes(lanes.active, [&](unsigned lane) {
       std::memcpy(lds.data() + first + lane * stride,

@@ -166,6 +166,9 @@ struct alignas(64) Instruction {
   /// Registers operand by operand.
   uint8_t numRanges = 0;
   RegisterRange ranges[8];
+  /// Registers that it writes, also after a wait.
+  uint8_t numResults = 0;
+  RegisterRange results[2];
   std::string text;
 
   bool modifiesResult() const { return outputScale != 0 || clamps; }

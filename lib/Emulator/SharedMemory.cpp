@@ -4,6 +4,7 @@
 // Operands: the address (source 0), the data (1 and 2).
 #include "Access.h"
 #include "AtomicOps.h"
+#include "InitCheck.h"
 #include "LaneWords.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -34,9 +35,8 @@ static inline uint8_t *locate(Wave &wave, const Instruction &instruction,
                               bool isStore) {
   std::vector<uint8_t> &lds = wave.group.lds;
   if (LLVM_LIKELY(address <= lds.size() && bytes <= lds.size() - address)) {
-    if (LLVM_UNLIKELY(wave.machine.order != nullptr) &&
-        !wave.machine.order->accessShared(wave, instruction, address, bytes,
-                                          isStore))
+    if (LLVM_UNLIKELY(wave.machine.watchesShared()) &&
+        !checkShared(wave, instruction, lane, address, bytes, isStore))
       return nullptr;
     return lds.data() + address;
   }
@@ -47,7 +47,7 @@ static inline uint8_t *locate(Wave &wave, const Instruction &instruction,
 /// Whether all lanes are active, and access `bytes` inside of LDS.
 static IRIS_INLINE bool areAllInside(Wave &wave, const uint32_t *addresses,
                                      uint32_t offset, unsigned bytes) {
-  if (!wave.isFull() || (wave.isWatched && wave.machine.order))
+  if (!wave.isFull() || wave.machine.watchesShared())
     return false;
   uint32_t most = 0;
   for (unsigned lane = 0; lane < wave.waveSize; ++lane)

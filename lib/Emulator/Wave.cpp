@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Wave.h"
+#include "InitCheck.h"
 #include "Program.h"
+#include "Registers.h"
 #include "iris/Chips/AMDExecution.h"
 
 using namespace mlir::iris::emulator;
@@ -15,11 +17,13 @@ Wave::Wave(MachineState &machine, Workgroup &group, Program &program)
   // What no kernel expects: a register that is used before it is written shows.
   unsigned numRows = program.kernel.numVectors + kNumTemporaries;
   for (unsigned i = 0; i < numRows; ++i)
-    std::fill_n(rows[i].lanes, kLanes, 0x7FBADBADu);
+    std::fill_n(rows[i].lanes, kLanes, kInitialVector);
   for (unsigned i = 0; i < kNumScalars; ++i)
-    scalars[i] = 0xDEAD0000u + i;
+    scalars[i] = initialScalar(i);
   scalars[kNull] = scalars[kNull + 1] = 0;
 }
+
+Wave::~Wave() = default;
 
 void Wave::expandMask(uint64_t mask) {
   // The bit of each lane in its half of the mask.

@@ -10,6 +10,7 @@
 #include "Wide.h"
 #include "iris/Chips/AMDExecution.h"
 #include "iris/Emulator/Memory.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/Twine.h"
 #include <cstring>
 #include <memory>
@@ -18,6 +19,7 @@
 namespace mlir::iris::emulator {
 
 class Program;
+struct InitState;
 struct Workgroup;
 
 /// Why a wave does not continue with its next instruction.
@@ -37,6 +39,11 @@ struct MachineState {
   MemoryHistory history = {};
   /// Checks the order of accesses; null if nothing does.
   std::unique_ptr<OrderCheck> order = nullptr;
+  /// Whether nothing may depend on registers and LDS that were not written.
+  bool checksInit = false;
+
+  /// Whether each lane's accesses to LDS have to be looked at.
+  bool watchesShared() const { return order || checksInit; }
 };
 
 struct Workgroup {
@@ -45,6 +52,8 @@ struct Workgroup {
   unsigned laziness = 0;
   uint32_t ids[3] = {0, 0, 0};
   std::vector<uint8_t> lds;
+  /// The bytes of it that have values, if that is checked.
+  llvm::BitVector ldsWritten;
   std::vector<std::unique_ptr<Wave>> waves;
   /// Waves that have not ended, and those of them that have signaled the
   /// barrier.
@@ -56,6 +65,7 @@ struct Workgroup {
 class Wave {
 public:
   Wave(MachineState &machine, Workgroup &group, Program &program);
+  ~Wave();
 
   // Registers ----------------------------------------------------------------
 
@@ -155,6 +165,8 @@ public:
   /// The barrier that the wave has signaled and may wait for.
   uint64_t barrier = 0;
   OutstandingAccesses outstanding;
+  /// Which of its registers have values, if that is checked.
+  std::unique_ptr<InitState> init;
   /// Slept when it ran last: it polls.
   bool isAsleep = false;
   /// Instructions since it slept; many if it never has.
@@ -164,8 +176,8 @@ public:
   std::string error;
   /// What the wave sees of memory; null if it is coherent.
   Cache *cache = nullptr;
-  /// Whether each lane's accesses have to be looked at: there are caches, or a
-  /// check of their order.
+  /// Whether each lane's accesses to memory have to be looked at: there are
+  /// caches, or a check of their order.
   bool isWatched = false;
   /// Its number in the check.
   unsigned orderIndex = 0;

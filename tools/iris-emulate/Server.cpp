@@ -279,6 +279,11 @@ Error Server::hello(uint64_t version, StringRef name) {
   std::string rankText = environment("IRIS_RANK", "0");
   if (!StringRef(rankText).getAsInteger(10, rank))
     options.seed = options.seed * 1000003 + rank;
+  std::string check = environment("IRIS_EMULATOR_CHECK", "");
+  if (!check.empty() && check != "init")
+    return llvm::createStringError("IRIS_EMULATOR_CHECK is '" + check +
+                                   "'; expected init");
+  options.checksInit = check == "init";
   options.residentGroups = kResidentGroups;
   options.budget = ~uint64_t(0);
   options.clock = readClock;

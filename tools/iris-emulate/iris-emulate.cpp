@@ -106,6 +106,30 @@ static cl::opt<unsigned> repeat("repeat",
                                 cl::value_desc("N"), cl::init(1),
                                 cl::cat(category));
 static cl::opt<bool>
+    checksInit("check-init",
+               cl::desc("Report reads of registers and LDS that nothing has "
+                        "written"),
+               cl::cat(category));
+static cl::opt<bool>
+    trace("trace",
+          cl::desc("Print each instruction that is executed, and its results, "
+                   "to standard error"),
+          cl::cat(category));
+static cl::opt<std::string> tracedGroup("trace-group",
+                                        cl::desc("Trace only this workgroup"),
+                                        cl::value_desc("X[,Y[,Z]]"),
+                                        cl::cat(category));
+static cl::list<std::string>
+    breakpoints("break",
+                cl::desc("End where the first wave reaches this address of the "
+                         "code, or a source line, and print its registers"),
+                cl::value_desc("ADDRESS or [FILE:]LINE"), cl::cat(category));
+static cl::opt<bool>
+    allRegisters("registers",
+                 cl::desc("Print all registers of the wave after an error, not "
+                          "only those of the instruction"),
+                 cl::cat(category));
+static cl::opt<bool>
     statistics("statistics",
                cl::desc("Print how often each instruction was executed, and "
                         "the time"),
@@ -242,6 +266,24 @@ static Error runTool() {
   options.seed = seed;
   options.caches = caches;
   options.checksOrder = checksOrder;
+  options.checksInit = checksInit;
+  options.registersOfErrors =
+      allRegisters ? Registers::All : Registers::Operands;
+  if (trace)
+    options.trace = &llvm::errs();
+  if (!tracedGroup.empty()) {
+    options.tracedGroup = {0, 0, 0};
+    if (Error error =
+            parseDimensions("trace-group", tracedGroup, *options.tracedGroup))
+      return error;
+    options.trace = &llvm::errs();
+  }
+  for (const std::string &text : breakpoints) {
+    auto positions = findPositions(**code, text);
+    if (!positions)
+      return positions.takeError();
+    llvm::append_range(options.breakpoints, *positions);
+  }
   options.budget = budget;
   options.residentGroups = std::max(1u, unsigned(resident));
   auto begin = std::chrono::steady_clock::now();
@@ -277,10 +319,14 @@ int main(int argc, char **argv) {
       four workgroups; the second buffer is printed
   iris-emulate add.hsaco --kernel=add --schedule=behind --seed=7 --args=...
       the same in another order, which the seed determines
+  iris-emulate add.hsaco --kernel=add --check-init --trace-group=0 --args=...
+      the instructions of the first workgroup, and what they write
+  iris-emulate add.hsaco --kernel=add --break=kernels.mlir:12 --args=...
+      the registers of the first wave that reaches this line
 
 The emulator executes machine code as the ISA documents specify it, and reports
-accesses out of bounds, results that are used before a wait, and deadlocks. It
-says nothing about speed.
+accesses out of bounds, results that are used before a wait, and deadlocks, with
+the registers of the instruction. It says nothing about speed.
 )";
   cl::extrahelp help(more);
   cl::ParseCommandLineOptions(

@@ -14,6 +14,13 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
 
 namespace mlir::iris::emulator {
 
@@ -68,6 +75,10 @@ enum class Schedule {
 /// workgroup, too, and written through.
 enum class Caches { None, Device, Workgroup, Wave, ComputeUnit };
 
+/// The registers of the wave that errors have: none, those of the instruction,
+/// or all that have changed.
+enum class Registers { None, Operands, All };
+
 struct RunOptions {
   Schedule schedule = Schedule::Random;
   Caches caches = Caches::None;
@@ -76,6 +87,16 @@ struct RunOptions {
   bool checksOrder = false;
   /// Whether the check keeps what orders accesses, for `forEachOrder`.
   bool explainsOrder = false;
+  /// Whether reads of registers and LDS that nothing has written are errors.
+  bool checksInit = false;
+  /// Gets a line for each instruction that is executed; null for none.
+  llvm::raw_ostream *trace = nullptr;
+  /// Only of the workgroup with these numbers.
+  std::optional<Dimensions> tracedGroup;
+  /// Positions, in words. The first wave that reaches one ends the run with an
+  /// error that has all its registers.
+  std::vector<uint32_t> breakpoints;
+  Registers registersOfErrors = Registers::None;
   uint64_t seed = 0;
   /// Instructions of all waves together.
   uint64_t budget = uint64_t(1) << 40;
@@ -180,6 +201,12 @@ private:
 /// Why the emulator cannot execute some instructions of a code object's
 /// kernels; nothing if it knows all of them.
 llvm::Expected<std::vector<std::string>> listUnknown(const CodeObject &code);
+
+/// The positions, in words, that `text` names for `RunOptions::breakpoints`: an
+/// address of the code, as errors have it (0x2010), or the first instructions
+/// of a source line (12, kernels.mlir:12). An error if there are none.
+llvm::Expected<std::vector<uint32_t>> findPositions(const CodeObject &code,
+                                                    llvm::StringRef text);
 
 /// Executes what hosts execute whose vectors have at most this many bytes: 32,
 /// those with AVX2 and FMA; 64, with AVX-512; fewer, all others. For tests:

@@ -72,7 +72,7 @@ private:
   /// Lets waves run, each for a number of instructions.
   Error turn();
   Error runWave(Wave &wave, uint64_t count);
-  /// What options ask for in front of an instruction, and behind it.
+  /// What options ask for in front of an instruction, and after it.
   Error beginInstruction(Wave &wave, const Instruction &instruction);
   void endInstruction(Wave &wave, const Instruction &instruction);
   /// The next instruction, where the table does not have it.

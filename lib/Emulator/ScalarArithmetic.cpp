@@ -89,7 +89,7 @@ static void addScalarExtrema(InstructionTable &table) {
               return scc ? a : b;
             }));
   table.add("s_max_u32", scalar<u32(u32, u32)>([](u32 a, u32 b, u32 &scc) {
-              scc = a > b;
+              scc = a >= b;
               return scc ? a : b;
             }));
   table.add("s_min_i32", scalar<i32(i32, i32)>([](i32 a, i32 b, u32 &scc) {
@@ -97,7 +97,7 @@ static void addScalarExtrema(InstructionTable &table) {
               return scc ? a : b;
             }));
   table.add("s_max_i32", scalar<i32(i32, i32)>([](i32 a, i32 b, u32 &scc) {
-              scc = a > b;
+              scc = a >= b;
               return scc ? a : b;
             }));
 }

@@ -483,11 +483,11 @@ def scalars():
     scalar("s_mul_hi_i32", two, 32,
            lambda a, b, c: (signed(a) * signed(b) >> 32 & M32, None))
     scalar("s_min_u32", two, 32, lambda a, b, c: (min(a, b), int(a < b)))
-    scalar("s_max_u32", two, 32, lambda a, b, c: (max(a, b), int(a > b)))
+    scalar("s_max_u32", two, 32, lambda a, b, c: (max(a, b), int(a >= b)))
     scalar("s_min_i32", two, 32, lambda a, b, c: (
         min(signed(a), signed(b)) & M32, int(signed(a) < signed(b))))
     scalar("s_max_i32", two, 32, lambda a, b, c: (
-        max(signed(a), signed(b)) & M32, int(signed(a) > signed(b))))
+        max(signed(a), signed(b)) & M32, int(signed(a) >= signed(b))))
     for bits in (32, 64):
         mask = (1 << bits) - 1
         for name, function in {

@@ -58,6 +58,21 @@ if any(
     if not config.iris_sanitize:
         config.available_features.add("emulator")
 
+# The pseudo-code of AMD's ISA documents, where utils/check.sh installs it, or where
+# the interpreter has it.
+pseudo_code = os.path.join(config.iris_obj_root, "pseudo-code", "packages")
+config.substitutions.append(("%pseudo_code", pseudo_code))
+if (
+    subprocess.run(
+        [config.python_executable, "-c",
+         "import tinygrad.runtime.autogen.amd.cdna.str_pcode"],
+        env={**config.environment, "PYTHONPATH": pseudo_code},
+        capture_output=True,
+    ).returncode
+    == 0
+):
+    config.available_features.add("tinygrad")
+
 # NVIDIA's assembler, where iris-compile looks for it.
 if lit.util.which("ptxas", config.environment["PATH"]):
     config.available_features.add("ptxas")

@@ -20,8 +20,9 @@ for arg in "$@"; do
 done
 
 # The pages of the API are made from headers by Doxygen, and checked.
-iris_packages+=(doxygen)
+iris_packages+=(doxygen python3-venv)
 iris_setup
+iris_pseudo_code || echo "==> not installed: its test is skipped"
 utils/check-dependencies.py
 iris_build release
 

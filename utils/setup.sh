@@ -37,6 +37,20 @@ iris_setup() {
     --no-install-recommends "${missing[@]}" >/dev/null
 }
 
+# Installs the pseudo-code of AMD's ISA documents, which a test of the emulator
+# reads, in the build folder. Needs python3-venv and PyPI.
+iris_pseudo_code() {
+  local list=utils/pseudo-code.txt folder=build/pseudo-code
+  cmp -s "$list" "$folder/installed.txt" && return 0
+  echo "==> installing the pseudo-code of AMD's ISA documents"
+  rm -rf "$folder"
+  python3 -m venv "$folder/venv" || return 1
+  "$folder/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps \
+    --require-hashes -r "$list" --target "$folder/packages" || return 1
+  rm -rf "$folder/venv"
+  cp "$list" "$folder/installed.txt"
+}
+
 # Configures and builds preset $1; further arguments are targets. With LLVM's
 # own clang, unless CXX says otherwise: it takes half of GCC's time.
 iris_build() {

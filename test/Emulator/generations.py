@@ -53,6 +53,17 @@ def translate(text, chip):
     return text
 
 
+def disassemble(chip, code):
+    """The instructions of machine code, as the disassembler names them."""
+    run = subprocess.run(
+        ["llvm-mc", "-triple=amdgcn-amd-amdhsa", f"-mcpu={chip}", "-disassemble"],
+        input=" ".join(map(hex, code)), capture_output=True, text=True)
+    if run.returncode or run.stderr:
+        sys.exit(run.stderr)
+    return [line.strip() for line in run.stdout.splitlines()
+            if re.match(r"\t[a-z]\w+", line)]
+
+
 def keep_upper_half(row):
     """The row of an operation on 16 bits, where it keeps the other half of its
     result's register: rows for gfx9 expect that it is cleared."""

@@ -146,15 +146,22 @@ def is_equal(got, want, kind=""):
     return got == want
 
 
-def check_vectors(library, chip, rows, count, source):
-    """Rows: (text, bits of the sources, kind of the result, its bits, function
-    of the sources)."""
-    values = [inputs(64, count, source) for _ in range(3)]
-    # The lower halves are special words as often.
+def make_values(number, count, source):
+    """Words of 64 bits; the lower halves are special words as often."""
+    values = [inputs(64, count, source) for _ in range(number)]
     for each in values:
         for i in range(0, count, 2):
-            each[i] = (each[i] & ~0xFFFFFFFF
-                       | inputs(32, 1, source)[0])
+            each[i] = each[i] & ~0xFFFFFFFF | inputs(32, 1, source)[0]
+    return values
+
+
+def take_sources(values, bits, case):
+    return [each[case] & (1 << size) - 1 for each, size in zip(values, bits)]
+
+
+def execute_vectors(library, chip, rows, count, source):
+    """The sources, and a function from a row's and a case's number to v[8:9]."""
+    values = make_values(3, count, source)
     array = ctypes.c_uint64 * count
     buffers = [array(*each) for each in values]
     result = (ctypes.c_uint64 * (count * len(rows)))()
@@ -162,14 +169,37 @@ def check_vectors(library, chip, rows, count, source):
         VECTOR_STEP.format(text=row[0]) for row in rows) + "\n  s_endpgm\n"
     run(library, chip, text, [*buffers, result],
         count // wave_size(chip), "vectors")
+    return values, lambda index, case: result[index * count + case]
+
+
+def execute_scalars(library, chip, rows, count, source):
+    """The sources, and a function from a row's and a case's number to s[20:21] and
+    SCC, which was 1 before in every other case."""
+    values = make_values(2, count, source)
+    array = ctypes.c_uint64 * count
+    buffers = [array(*each) for each in values]
+    result = (ctypes.c_uint32 * (4 * count * len(rows)))()
+    text = SCALAR.format(size=16 * count) + "".join(
+        SCALAR_STEP.format(text=row[0]) for row in rows) + "\n  s_endpgm\n"
+    run(library, chip, text, [*buffers, buffers[0], result], count, "scalars")
+
+    def get(index, case):
+        start = 4 * (index * count + case)
+        return result[start] | result[start + 1] << 32, result[start + 2]
+    return values, get
+
+
+def check_vectors(library, chip, rows, count, source):
+    """Rows: (text, bits of the sources, kind of the result, its bits, function
+    of the sources)."""
+    values, get = execute_vectors(library, chip, rows, count, source)
     failures = []
     for index, (text, bits, kind, width, function) in enumerate(rows):
         mask, wrong, first = (1 << width) - 1, 0, ""
         for case in range(count):
-            sources = [each[case] & (1 << size) - 1
-                       for each, size in zip(values, bits)]
+            sources = take_sources(values, bits, case)
             want = function(*sources)
-            got = result[index * count + case] & mask
+            got = get(index, case) & mask
             if not is_equal(got, want, kind):
                 wrong += 1
                 first = first or (
@@ -184,32 +214,22 @@ def check_scalars(library, chip, rows, count, source):
     """Rows: (text, bits of the sources, bits of the result, function of the
     sources and SCC, which returns the result and SCC; None: as before; kind of
     the result)."""
-    values = [inputs(64, count, source) for _ in range(2)]
-    for each in values:
-        for i in range(0, count, 2):
-            each[i] = each[i] & ~0xFFFFFFFF | inputs(32, 1, source)[0]
-    array = ctypes.c_uint64 * count
-    buffers = [array(*each) for each in values]
-    result = (ctypes.c_uint32 * (4 * count * len(rows)))()
-    text = SCALAR.format(size=16 * count) + "".join(
-        SCALAR_STEP.format(text=row[0]) for row in rows) + "\n  s_endpgm\n"
-    run(library, chip, text, [*buffers, buffers[0], result], count, "scalars")
+    values, get = execute_scalars(library, chip, rows, count, source)
     failures = []
     for index, (text, bits, width, function, *kind) in enumerate(rows):
         wrong, first = 0, ""
         for case in range(count):
-            sources = [each[case] & (1 << size) - 1
-                       for each, size in zip(values, bits)]
+            sources = take_sources(values, bits, case)
             before = case & 1
             want, scc = function(*sources, before)
             scc = before if scc is None else scc
-            start = 4 * (index * count + case)
-            got = (result[start] | result[start + 1] << 32) & (1 << width) - 1
-            if not is_equal(got, want, *kind) or result[start + 2] != scc:
+            got, got_scc = get(index, case)
+            got &= (1 << width) - 1
+            if not is_equal(got, want, *kind) or got_scc != scc:
                 wrong += 1
                 first = first or (
                     f"{', '.join(f'{s:#x}' for s in sources)}, SCC {before}: got "
-                    f"{got:#x}, SCC {result[start + 2]}; expected "
+                    f"{got:#x}, SCC {got_scc}; expected "
                     f"{'NaN' if want is None else hex(want)}, SCC {scc}")
         if wrong:
             failures.append(f"{text}: {wrong} of {count} cases, first {first}")

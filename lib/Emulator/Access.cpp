@@ -101,6 +101,27 @@ bool mlir::iris::emulator::storeBytes(Wave &wave,
   return true;
 }
 
+void mlir::iris::emulator::recordStores(Wave &wave,
+                                        const Instruction &instruction,
+                                        const LaneAddresses &lanes,
+                                        unsigned bytes) {
+  if (!lanes.active || instruction.space == Space::Scratch)
+    return;
+  uint64_t least = lanes.least, most = lanes.most;
+  if (least > most)
+    forLanes(lanes.active, [&](unsigned lane) {
+      least = std::min(least, lanes.addresses[lane]);
+      most = std::max(most, lanes.addresses[lane]);
+    });
+  bool isShared =
+      instruction.space == Space::Flat && least >> 32 == kSharedAperture;
+  if (isShared) {
+    least = uint32_t(least);
+    most = uint32_t(most);
+  }
+  recordStore(wave, instruction, least, most + bytes, isShared);
+}
+
 Scope mlir::iris::emulator::scopeOf(const InstructionBuilder &builder,
                                     bool isAtomic) {
   const ParsedInstruction &parsed = builder.parsed;

@@ -19,6 +19,9 @@ struct LaneAddresses {
   uint64_t active;
   /// Of a buffer: the bytes up to its end, from each address.
   uint64_t available[kLanes];
+  /// The least and the greatest address of active lanes, where `isInOneRange`
+  /// has looked at them: the first one is not greater.
+  uint64_t least = ~uint64_t(0), most = 0;
 };
 
 /// Computes the addresses of all active lanes.
@@ -44,6 +47,22 @@ bool loadBytes(Wave &wave, const Instruction &instruction, unsigned lane,
                uint64_t address, unsigned bytes, void *result);
 bool storeBytes(Wave &wave, const Instruction &instruction, unsigned lane,
                 uint64_t address, unsigned bytes, const void *data);
+
+/// Counts and records what a wave stores between two addresses, or offsets in
+/// LDS.
+inline void recordStore(Wave &wave, const Instruction &instruction,
+                        uint64_t begin, uint64_t end, bool isShared) {
+  ++wave.machine.stores;
+  const Workgroup &group = wave.group;
+  wave.machine.lastStores.add() = {
+      &wave.program, &instruction, begin,
+      end,           group.launch, {group.ids[0], group.ids[1], group.ids[2]},
+      wave.number,   isShared};
+}
+/// The same of all active lanes, each of which stores so many bytes; nothing
+/// for scratch, which no other wave reads.
+void recordStores(Wave &wave, const Instruction &instruction,
+                  const LaneAddresses &lanes, unsigned bytes);
 
 /// The scope that the modifiers of an instruction name.
 Scope scopeOf(const InstructionBuilder &builder, bool isAtomic);
@@ -124,12 +143,13 @@ IRIS_INLINE void computeAddressesHere(Wave &wave,
 /// Whether all bytes of an access are in one range of coherent memory, so that
 /// no lane has to be looked at.
 IRIS_INLINE bool isInOneRange(Wave &wave, const Instruction &instruction,
-                              const LaneAddresses &lanes, unsigned bytes,
+                              LaneAddresses &lanes, unsigned bytes,
                               bool isStore) {
   if (!lanes.active || wave.isWatched || instruction.space == Space::Scratch)
     return false;
   bool isBuffer = instruction.space == Space::Buffer;
-  uint64_t least = ~uint64_t(0), most = 0, available = ~uint64_t(0);
+  uint64_t &least = lanes.least, &most = lanes.most;
+  uint64_t available = ~uint64_t(0);
   if (wave.isFull()) {
     // Of integers with a sign, which vectors of the host compare.
     int64_t low = INT64_MAX, high = INT64_MIN, left = INT64_MAX;

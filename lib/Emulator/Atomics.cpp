@@ -10,9 +10,9 @@ using llvm::Error;
 using llvm::StringRef;
 
 /// Replaces a value by a function of it, and returns it. The address is a
-/// multiple of its size.
+/// multiple of its size. Sets `changes` if that is another value.
 template <class T, class Function>
-static T updateAtomically(uint8_t *memory, Function function) {
+static T updateAtomically(uint8_t *memory, bool &changes, Function function) {
   using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
   auto *word = reinterpret_cast<Bits *>(memory);
   Bits old = __atomic_load_n(word, __ATOMIC_SEQ_CST), updated;
@@ -20,6 +20,7 @@ static T updateAtomically(uint8_t *memory, Function function) {
     updated = bitCast<Bits>(function(bitCast<T>(old)));
   while (!__atomic_compare_exchange_n(word, &old, updated, /*weak=*/false,
                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+  changes |= updated != old;
   return bitCast<T>(old);
 }
 
@@ -32,7 +33,7 @@ static void runAtomic(Wave &wave, const Instruction &instruction,
   computeAddresses(wave, instruction, lanes);
   unsigned data = instruction.sources[2].index;
   bool returns = instruction.detail;
-  bool comparesToo = instruction.detail2;
+  bool comparesToo = instruction.detail2, changes = false;
   forLanes(lanes.active, [&](unsigned lane) {
     if (instruction.space == Space::Buffer && lanes.available[lane] < sizeof(T))
       return;
@@ -53,7 +54,7 @@ static void runAtomic(Wave &wave, const Instruction &instruction,
     T old;
     auto update = [&](uint8_t *memory) {
       // Other processes update the same memory.
-      old = updateAtomically<T>(memory, [&](T before) {
+      old = updateAtomically<T>(memory, changes, [&](T before) {
         return combine(before, readLane<T>(wave, data, lane),
                        comparesToo ? readLane<T>(wave, data + words, lane)
                                    : T());
@@ -69,7 +70,9 @@ static void runAtomic(Wave &wave, const Instruction &instruction,
   });
   if (wave.cache && !returns)
     wave.cache->countStore({&wave, wave.machine.executed});
-  ++wave.machine.stores;
+  // Otherwise nobody who polls goes on because of it.
+  if (changes)
+    recordStores(wave, instruction, lanes, sizeof(T));
   issueAccess(wave, instruction, returns, returns ? words : 0);
 }
 

@@ -47,6 +47,15 @@ void MemoryHistory::keep(uint64_t address, uint64_t bytes) {
   });
 }
 
+void MemoryHistory::store(uint64_t address, const uint8_t *data,
+                          uint64_t bytes) {
+  if (std::memcmp(memoryAt(address), data, bytes) == 0)
+    return;
+  ++numLateStores;
+  keep(address, bytes);
+  std::memcpy(memoryAt(address), data, bytes);
+}
+
 LineBytes MemoryHistory::read(uint64_t line, uint64_t time) const {
   if (auto found = lines.find(line); found != lines.end())
     for (const Version &version : found->second)
@@ -122,19 +131,16 @@ void Cache::writeBack(Line &line, uint64_t address, uint64_t mask) {
   mask &= line.dirty;
   if (!mask)
     return;
-  history.keep(address, kLineBytes);
   for (uint64_t rest = mask; rest; rest &= rest - 1) {
     unsigned i = unsigned(__builtin_ctzll(rest));
-    *memoryAt(address + i) = line.bytes[i];
+    history.store(address + i, &line.bytes[i], 1);
   }
   line.dirty &= ~mask;
 }
 
 void Cache::complete(const Store &store) {
-  if (!store.size)
-    return;
-  history.keep(store.address, store.size);
-  std::memcpy(memoryAt(store.address), store.data.data(), store.size);
+  if (store.size)
+    history.store(store.address, store.data.data(), store.size);
 }
 
 void Cache::publish(uint64_t address, unsigned bytes) {

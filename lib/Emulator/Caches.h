@@ -27,6 +27,9 @@ public:
   void keep(uint64_t address, uint64_t bytes);
   /// The line at this address, as it was at a time.
   LineBytes read(uint64_t line, uint64_t time) const;
+  /// Copies a late store to memory, and counts it if it changes something.
+  void store(uint64_t address, const uint8_t *data, uint64_t bytes);
+  uint64_t countLateStores() const { return numLateStores; }
   /// Forgets everything: there are no caches.
   void clear() { lines.clear(); }
 
@@ -36,7 +39,7 @@ private:
     uint64_t time;
     LineBytes bytes;
   };
-  uint64_t now = 0;
+  uint64_t now = 0, numLateStores = 0;
   llvm::DenseMap<uint64_t, std::vector<Version>> lines;
 };
 

@@ -18,6 +18,7 @@ public:
   ~Dispatch();
 
   bool hasMoreGroups() const { return nextGroup < numGroups; }
+  uint64_t countMoreGroups() const { return numGroups - nextGroup; }
   unsigned countWavesOfGroup() const;
   /// The next workgroup, with the registers of its waves as the kernel expects
   /// them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Emulator.cpp - The schedule of waves -------------------------------===//
 #include "iris/Emulator/Emulator.h"
+#include "Deadlock.h"
 #include "Decoder.h"
 #include "Dispatch.h"
 #include "InitCheck.h"
@@ -69,6 +70,7 @@ private:
   /// Removes workgroups whose waves have all ended.
   void retire();
   void collectReady();
+  void completeStores();
   /// Lets waves run, each for a number of instructions.
   Error turn();
   Error runWave(Wave &wave, uint64_t count);
@@ -86,9 +88,12 @@ private:
                  const llvm::Twine &message) const;
   Error describe(Wave &wave, const Instruction *instruction,
                  const llvm::Twine &message, Registers registers) const;
+  std::string where(const Workgroup &group) const;
   std::string where(const Wave &wave) const;
   std::string describeReady() const;
-  Error reportDeadlock() const;
+  /// An error if the waves that can run loop for ever.
+  Error searchDeadlock();
+  Error reportDeadlock();
 
   MachineState state;
   RunOptions options;
@@ -109,6 +114,7 @@ private:
   std::vector<Burst> bursts;
   /// Whether `beginInstruction` and `endInstruction` have anything to do.
   bool isObserved = false;
+  DeadlockSearch deadlocks;
 };
 
 Emulator::Machine::~Machine() {
@@ -306,6 +312,12 @@ void Emulator::Machine::collectReady() {
     }
 }
 
+void Emulator::Machine::completeStores() {
+  for (const std::unique_ptr<Workgroup> &group : groups)
+    for (const std::unique_ptr<Wave> &wave : group->waves)
+      wave->completeStores();
+}
+
 Error Emulator::Machine::turn() {
   collectReady();
   if (!unstarted.empty() && startMore(/*isNecessary=*/isPolling()))
@@ -315,9 +327,7 @@ Error Emulator::Machine::turn() {
   auto isAsleep = [](const Wave *wave) { return wave->isAsleep; };
   if (llvm::all_of(ready, isAsleep))
     // They may wait for stores of waves at barriers.
-    for (const std::unique_ptr<Workgroup> &group : groups)
-      for (const std::unique_ptr<Wave> &wave : group->waves)
-        wave->completeStores();
+    completeStores();
   scheduler.choose(ready, state.executed, bursts);
   for (Burst burst : bursts)
     if (Error error = runWave(*burst.wave, burst.count))
@@ -421,13 +431,15 @@ bool Emulator::Machine::isPolling() const {
                       [](const Wave *wave) { return wave->sinceSleep < kFew; });
 }
 
+std::string Emulator::Machine::where(const Workgroup &group) const {
+  const Launch &launch = launches[group.launch];
+  return llvm::formatv("kernel '{0}', launch {1}, workgroup ({2}, {3}, {4})",
+                       launch.kernel->name, group.launch, group.ids[0],
+                       group.ids[1], group.ids[2]);
+}
+
 std::string Emulator::Machine::where(const Wave &wave) const {
-  const Launch &launch = launches[wave.group.launch];
-  const uint32_t *ids = wave.group.ids;
-  return llvm::formatv("kernel '{0}', launch {1}, workgroup ({2}, {3}, {4}), "
-                       "wave {5}",
-                       launch.kernel->name, wave.group.launch, ids[0], ids[1],
-                       ids[2], wave.number);
+  return llvm::formatv("{0}, wave {1}", where(wave.group), wave.number);
 }
 
 Error Emulator::Machine::describe(Wave &wave, const Instruction *instruction,
@@ -452,14 +464,64 @@ Error Emulator::Machine::describe(Wave &wave, const Instruction *instruction,
   return llvm::createStringError(text);
 }
 
-Error Emulator::Machine::reportDeadlock() const {
+Error Emulator::Machine::searchDeadlock() {
+  if (startMore(/*isNecessary=*/true)) {
+    deadlocks.postpone(state);
+    return Error::success();
+  }
+  collectReady();
+  if (ready.empty())
+    return Error::success();
+  llvm::Expected<bool> found = deadlocks.search(
+      state, ready, [&](Wave &wave) { return runWave(wave, 1); });
+  if (!found)
+    return found.takeError();
+  if (!*found)
+    return Error::success();
+  uint64_t lateStores = state.history.countLateStores();
+  completeStores();
+  return state.history.countLateStores() == lateStores ? reportDeadlock()
+                                                       : Error::success();
+}
+
+Error Emulator::Machine::reportDeadlock() {
+  constexpr unsigned kMost = 8;
   std::string text = "deadlock: every wave waits at a barrier";
-  unsigned count = 0;
+  if (!ready.empty())
+    text = llvm::formatv("deadlock: waves loop for ever, and none changes what "
+                         "they load: {0}",
+                         ready.size());
+  auto addMore = [&](size_t count, llvm::StringRef what) {
+    if (count > kMost)
+      text += llvm::formatv("\n  and {0} more {1}", count - kMost, what);
+  };
+  for (Wave *wave : llvm::ArrayRef(ready).take_front(kMost)) {
+    auto loop =
+        describeLoop(*wave, [&](Wave &each) { return runWave(each, 1); });
+    if (!loop)
+      return loop.takeError();
+    text += "\n  " + where(*wave) + *loop;
+  }
+  addMore(ready.size(), "waves that loop");
+  size_t count = 0;
   for (const std::unique_ptr<Workgroup> &group : groups)
-    for (const std::unique_ptr<Wave> &wave : group->waves)
-      if (wave->status == WaveStatus::AtBarrier && ++count <= 8)
-        text += "\n  " + where(*wave) +
-                llvm::formatv(" at {0:x}", uint64_t(wave->position) * 4).str();
+    if (llvm::any_of(group->waves, [](const auto &wave) {
+          return wave->status == WaveStatus::AtBarrier;
+        }))
+      if (++count <= kMost)
+        text += "\n  " + where(*group) + ": " + describeBarrier(*group);
+  addMore(count, "workgroups with waves at a barrier");
+  for (size_t i = 0; i < launches.size(); ++i)
+    if (Dispatch *dispatch = dispatches[i].get();
+        dispatch && dispatch->hasMoreGroups())
+      text +=
+          llvm::formatv("\n  launch {0}: {1} more workgroups have not "
+                        "started; at most {2} run at the same time",
+                        i, dispatch->countMoreGroups(), dispatch->mostRunning);
+    else if (!dispatch && !ended[i])
+      text += llvm::formatv("\n  launch {0} has not started: it is behind an "
+                            "earlier one in its queue",
+                            i);
   return llvm::createStringError(text);
 }
 
@@ -476,6 +538,9 @@ Error Emulator::Machine::advance(uint64_t instructions, bool stopsIfAllWait) {
       state.executed + std::min(instructions, ~uint64_t(0) - state.executed);
   uint64_t stores = state.stores, quietSince = state.executed;
   bool allWait = false;
+  // After a limit the caller may change memory. Without one there are only the
+  // waves.
+  bool isAlone = instructions == ~uint64_t(0) && !stopsIfAllWait;
   while (!groups.empty() && state.executed < end && !allWait) {
     if (Error error = turn())
       return error;
@@ -485,6 +550,9 @@ Error Emulator::Machine::advance(uint64_t instructions, bool stopsIfAllWait) {
     allWait = stopsIfAllWait &&
               state.executed - quietSince > 64 * ready.size() &&
               unstarted.empty() && isPolling();
+    if (isAlone && deadlocks.isDue(state, ready.size()))
+      if (Error error = searchDeadlock())
+        return error;
     // Before the waves that have ended are gone.
     if (state.executed > options.budget)
       return llvm::createStringError(

@@ -117,7 +117,7 @@ static IRIS_INLINE void store(Wave &wave, const Instruction &instruction) {
         values[i] = rows[i * kLanes + lane] >> shift;
       std::memcpy(at(lane), values, kBytes);
     });
-  ++wave.machine.stores;
+  recordStores(wave, instruction, lanes, kBytes);
   issueAccess(wave, instruction, false, 0);
 }
 
@@ -166,7 +166,8 @@ static IRIS_INLINE void loadToShared(Wave &wave,
     });
   else
     loadToSharedOneByOne(wave, instruction, lanes, first, kBytes);
-  ++wave.machine.stores;
+  recordStore(wave, instruction, first, first + kLanes * stride,
+              /*isShared=*/true);
   issueAccess(wave, instruction, true, 0, /*isToShared=*/true);
 }
 

@@ -28,6 +28,14 @@ bool Memory::lookUp(uint64_t address, uint64_t size, bool isStore) {
   return true;
 }
 
+std::string Memory::nameOf(uint64_t address) const {
+  auto next = ranges.upper_bound(address);
+  if (next == ranges.begin() || address >= std::prev(next)->second.end)
+    return llvm::formatv("{0:x}", address);
+  const MemoryRange &range = std::prev(next)->second;
+  return llvm::formatv("{0} + {1}", range.name, address - range.begin);
+}
+
 std::string Memory::describe(uint64_t address, uint64_t size,
                              bool isStore) const {
   auto next = ranges.upper_bound(address);

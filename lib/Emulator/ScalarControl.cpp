@@ -296,7 +296,8 @@ static void addFlow(InstructionTable &table) {
     return Error::success();
   });
   Handler readClock = [](Wave &wave, const Instruction &instruction) {
-    const MachineState &machine = wave.machine;
+    MachineState &machine = wave.machine;
+    ++machine.clockReads;
     wave.setScalar64(instruction.result.index,
                      machine.clock ? machine.clock() : machine.executed);
     wave.outstanding.issue(Counter(instruction.detail), Order::Any, instruction,

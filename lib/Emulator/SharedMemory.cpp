@@ -56,6 +56,26 @@ static IRIS_INLINE bool areAllInside(Wave &wave, const uint32_t *addresses,
   return bytes <= size && most <= size - bytes;
 }
 
+/// Counts and records a store of all active lanes.
+static IRIS_INLINE void recordSharedStore(Wave &wave,
+                                          const Instruction &instruction,
+                                          const uint32_t *addresses,
+                                          uint32_t offset, unsigned bytes) {
+  uint32_t least = ~0u, most = 0;
+  auto include = [&](unsigned lane) {
+    least = std::min(least, addresses[lane] + offset);
+    most = std::max(most, addresses[lane] + offset);
+  };
+  if (wave.isFull())
+    for (unsigned lane = 0; lane < wave.waveSize; ++lane)
+      include(lane);
+  else
+    forLanes(wave.exec(), include);
+  if (least <= most)
+    recordStore(wave, instruction, least, uint64_t(most) + bytes,
+                /*isShared=*/true);
+}
+
 template <unsigned kBytes>
 static IRIS_INLINE void loadLanes(Wave &wave, const Instruction &instruction) {
   const uint32_t *addresses = wave.row(instruction.sources[0].index);
@@ -122,7 +142,7 @@ static IRIS_INLINE void storeLanes(Wave &wave, const Instruction &instruction) {
       std::memcpy(data, values, kBytes);
     });
   }
-  ++wave.machine.stores;
+  recordSharedStore(wave, instruction, addresses, offset, kBytes);
   issueShared(wave, instruction, 0);
 }
 
@@ -179,7 +199,8 @@ static IRIS_INLINE void storeTwo(Wave &wave, const Instruction &instruction) {
       std::memcpy(data, words, 4 * kWords);
     }
   });
-  ++wave.machine.stores;
+  for (uint32_t offset : {instruction.detail, instruction.detail2})
+    recordSharedStore(wave, instruction, addresses, offset, 4 * kWords);
   issueShared(wave, instruction, 0);
 }
 
@@ -387,6 +408,7 @@ static void runSharedAtomic(Wave &wave, const Instruction &instruction,
     return readLane<T>(wave, instruction.sources[source].index, lane);
   };
   unsigned compared = instruction.detail2;
+  bool changes = false;
   forLanes(wave.exec(), [&](unsigned lane) {
     uint32_t address = addresses[lane] + uint32_t(instruction.offset);
     uint8_t *memory = locate(wave, instruction, lane, address, sizeof(T), true);
@@ -400,11 +422,15 @@ static void runSharedAtomic(Wave &wave, const Instruction &instruction,
     std::memcpy(&old, memory, sizeof(T));
     T updated = combine(old, read(compared == 1 ? 2 : 1, lane),
                         compared ? read(compared, lane) : T());
+    changes |= std::memcmp(memory, &updated, sizeof(T)) != 0;
     std::memcpy(memory, &updated, sizeof(T));
     if (instruction.detail)
       writeLane(wave, instruction.result.index, lane, old);
   });
-  ++wave.machine.stores;
+  // Otherwise nobody who polls goes on because of it.
+  if (changes)
+    recordSharedStore(wave, instruction, addresses,
+                      uint32_t(instruction.offset), sizeof(T));
   issueShared(wave, instruction, instruction.detail ? words : 0);
 }
 

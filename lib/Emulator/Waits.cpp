@@ -32,6 +32,39 @@ const Instruction *OutstandingAccesses::findIssuer(RegisterRange range) const {
   return nullptr;
 }
 
+RegisterRange OutstandingAccesses::registersOfLast() const {
+  for (const auto &queue : queues)
+    if (!queue.empty() && queue.back().number == numIssued)
+      return queue.back().registers;
+  return {};
+}
+
+size_t OutstandingAccesses::indexInLds(const Access &access) const {
+  const auto &queue = queues[unsigned(Counter::Lds)];
+  size_t index = 0;
+  while (index < queue.size() && queue[index].flatNumber != access.flatNumber)
+    ++index;
+  return index;
+}
+
+bool OutstandingAccesses::areLike(const OutstandingAccesses &others) const {
+  for (unsigned i = 0; i < kNumCounters; ++i) {
+    if (queues[i].size() != others.queues[i].size())
+      return false;
+    for (size_t k = 0; k < queues[i].size(); ++k) {
+      const Access &a = queues[i][k], &b = others.queues[i][k];
+      if (a.issuer != b.issuer || a.order != b.order ||
+          a.isToShared != b.isToShared ||
+          a.registers.first != b.registers.first ||
+          a.registers.count != b.registers.count ||
+          (a.flatNumber != 0) != (b.flatNumber != 0) ||
+          (a.flatNumber && indexInLds(a) != others.indexInLds(b)))
+        return false;
+    }
+  }
+  return true;
+}
+
 void OutstandingAccesses::issueFlat(Counter counter, const Instruction &issuer,
                                     RegisterRange registers) {
   ++numFlat;

@@ -67,6 +67,10 @@ public:
 
   /// Accesses that were issued, which are numbered from 1 on.
   uint64_t count() const { return numIssued; }
+  /// The registers that the last one writes, if it is outstanding.
+  RegisterRange registersOfLast() const;
+  /// Whether all instructions do the same with these ones as with the others.
+  bool areLike(const OutstandingAccesses &others) const;
   /// The last number up to which all vector stores (loads, accesses of LDS)
   /// have been waited for. `counter` counts stores.
   uint32_t completedStores(Counter counter) const;
@@ -120,6 +124,8 @@ private:
     return bits & ((uint64_t(1) << range.count) - 1);
   }
   const Instruction *findIssuer(RegisterRange range) const;
+  /// The index of a flat access among those of LDS, if it is outstanding there.
+  size_t indexInLds(const Access &access) const;
   void mark(RegisterRange range, int change) {
     for (unsigned i = range.first, end = range.first + range.count; i < end;
          ++i) {

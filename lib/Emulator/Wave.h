@@ -5,6 +5,7 @@
 
 #include "Caches.h"
 #include "Instruction.h"
+#include "LastStores.h"
 #include "OrderCheck.h"
 #include "Waits.h"
 #include "Wide.h"
@@ -33,9 +34,11 @@ struct MachineState {
   /// The clock of s_memtime and s_memrealtime, or null: one tick for each
   /// instruction.
   uint64_t (*clock)() = nullptr;
-  /// Counts stores and atomics to memory or LDS: no wave that polls can go on
-  /// without one.
+  /// Counts stores to memory or LDS, and atomics that change it: no wave that
+  /// polls can go on without one.
   uint64_t stores = 0;
+  LastStores lastStores = {};
+  uint64_t clockReads = 0;
   MemoryHistory history = {};
   /// Checks the order of accesses; null if nothing does.
   std::unique_ptr<OrderCheck> order = nullptr;

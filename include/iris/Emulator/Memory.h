@@ -40,6 +40,8 @@ public:
     return lookUp(address, size, isStore);
   }
 
+  /// The range of an address and the offset in it: "argument 2 + 64".
+  std::string nameOf(uint64_t address) const;
   /// Describes an access that `contains` refuses: the nearest range.
   std::string describe(uint64_t address, uint64_t size, bool isStore) const;
 

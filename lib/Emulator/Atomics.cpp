@@ -70,7 +70,7 @@ static void runAtomic(Wave &wave, const Instruction &instruction,
   });
   if (wave.cache && !returns)
     wave.cache->countStore({&wave, wave.machine.executed});
-  // Otherwise nobody who polls goes on because of it.
+  // Otherwise no wave that polls goes on because of it.
   if (changes)
     recordStores(wave, instruction, lanes, sizeof(T));
   issueAccess(wave, instruction, returns, returns ? words : 0);

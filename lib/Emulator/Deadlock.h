@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Deadlock.h - Waves that poll for ever --------------------*- C++ -*-===//
+//===- Deadlock.h - Waves that poll forever ---------------------*- C++ -*-===//
 //
 // Waves and memory are deterministic. If each wave that can run, alone, comes
 // back to where it was with the same state, and none has stored anything nor
@@ -21,7 +21,7 @@ public:
 
   /// Whether nothing has changed for so long that it is worth a search.
   bool isDue(const MachineState &machine, size_t numReady);
-  /// Whether `ready`, all waves that do not wait at barriers, loop for ever.
+  /// Whether `ready`, all waves that do not wait at barriers, loop forever.
   /// They go on meanwhile. No others may start.
   llvm::Expected<bool> search(MachineState &machine,
                               llvm::ArrayRef<Wave *> ready, Step step);
@@ -38,7 +38,7 @@ private:
   uint64_t patience = 256;
 };
 
-/// Lets a wave that loops for ever run one iteration. Returns a line for each
+/// Lets a wave that loops forever run one iteration. Returns a line for each
 /// load of what other waves may store to: its address, the value, and who
 /// stored there last.
 llvm::Expected<std::string> describeLoop(Wave &wave, DeadlockSearch::Step step);

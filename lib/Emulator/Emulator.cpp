@@ -91,7 +91,7 @@ private:
   std::string where(const Workgroup &group) const;
   std::string where(const Wave &wave) const;
   std::string describeReady() const;
-  /// An error if the waves that can run loop for ever.
+  /// An error if the waves that can run loop forever.
   Error searchDeadlock();
   Error reportDeadlock();
 
@@ -488,7 +488,7 @@ Error Emulator::Machine::reportDeadlock() {
   constexpr unsigned kMost = 8;
   std::string text = "deadlock: every wave waits at a barrier";
   if (!ready.empty())
-    text = llvm::formatv("deadlock: waves loop for ever, and none changes what "
+    text = llvm::formatv("deadlock: waves loop forever, and none changes what "
                          "they load: {0}",
                          ready.size());
   auto addMore = [&](size_t count, llvm::StringRef what) {

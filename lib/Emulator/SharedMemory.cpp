@@ -427,7 +427,7 @@ static void runSharedAtomic(Wave &wave, const Instruction &instruction,
     if (instruction.detail)
       writeLane(wave, instruction.result.index, lane, old);
   });
-  // Otherwise nobody who polls goes on because of it.
+  // Otherwise no wave that polls goes on because of it.
   if (changes)
     recordSharedStore(wave, instruction, addresses,
                       uint32_t(instruction.offset), sizeof(T));

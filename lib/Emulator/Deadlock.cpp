@@ -2,6 +2,7 @@
 #include "Deadlock.h"
 #include "Access.h"
 #include "Lines.h"
+#include "Parse.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -158,8 +159,10 @@ struct LaneLoad {
   uint64_t address;
   /// -1: scalar.
   int lane;
-  /// In registers of the result.
+  /// Among the registers of the result.
   unsigned firstRegister = 0;
+  /// Another address of the lane has the other half of them.
+  bool hasTwin = false;
 };
 
 } // namespace
@@ -189,9 +192,9 @@ static std::vector<LaneLoad> loadsOf(Wave &wave,
             {true, address + uint32_t(instruction.offset), int(lane)});
         return;
       }
-      loads.push_back({true, address + instruction.detail, int(lane)});
+      loads.push_back({true, address + instruction.detail, int(lane), 0, true});
       loads.push_back({true, address + instruction.detail2, int(lane),
-                       instruction.result.count / 2u});
+                       instruction.result.count / 2u, true});
     });
   } else if (startsWith({"global_load", "flat_load", "buffer_load"}) ||
              instruction.isAtomic) {
@@ -216,19 +219,39 @@ static bool isShared(Wave &wave, const LaneLoad &load) {
          wave.machine.memory.contains(load.address, 1, /*isStore=*/true);
 }
 
-/// The registers that a lane has loaded, with a space before them.
-static std::string describeValue(Wave &wave, const LaneLoad &load) {
+/// What the last access has loaded: a word of a lane, or of a scalar load.
+static uint32_t loadedWord(Wave &wave, const LaneLoad &load, unsigned word) {
   RegisterRange range = wave.outstanding.registersOfLast();
+  unsigned number = range.first + load.firstRegister + word;
+  return number >= kFirstRowBit ? wave.row(number - kFirstRowBit)[load.lane]
+                                : wave.scalars[number];
+}
+
+/// Up to four words of it. Where a load has two addresses, of its own one.
+static std::string describeValue(Wave &wave, const LaneLoad &load) {
+  unsigned count = wave.outstanding.registersOfLast().count;
+  if (load.hasTwin)
+    count /= 2;
   std::string text;
-  // A part of a register has all of it.
-  for (unsigned i = load.firstRegister; i < range.count && i < 4; ++i) {
-    unsigned number = range.first + i;
-    uint32_t word = number >= kFirstRowBit
-                        ? wave.row(number - kFirstRowBit)[load.lane]
-                        : wave.scalars[number];
-    text += llvm::formatv("{0}{1:x}", text.empty() ? " " : ", ", word);
-  }
+  for (unsigned i = 0; i < std::min(count, 4u); ++i)
+    text += llvm::formatv("{0}{1:x}", i ? ", " : "", loadedWord(wave, load, i));
   return text;
+}
+
+/// Says so if a cache has shown an old value. A part of a word is not compared.
+static std::string describeStale(Wave &wave, const Instruction &instruction,
+                                 const LaneLoad &load) {
+  llvm::StringRef name = ParsedInstruction(instruction.text).name;
+  if (!wave.cache || load.isShared ||
+      !wave.machine.memory.contains(load.address, 4, /*isStore=*/false) ||
+      !(name.contains("_load_dword") || name.contains("_load_b")))
+    return "";
+  uint32_t word;
+  std::memcpy(&word, reinterpret_cast<const void *>(load.address),
+              sizeof(word));
+  return word == loadedWord(wave, load, 0)
+             ? ""
+             : llvm::formatv(", but memory has {0:x}", word).str();
 }
 
 static std::string describeLastStore(Wave &wave, const LaneLoad &load) {
@@ -274,17 +297,18 @@ mlir::iris::emulator::describeLoop(Wave &wave, DeadlockSearch::Step step) {
   prepare();
   Expected<bool> comesBack =
       Iteration(wave, step).run(~uint64_t(0), [&](bool isAccess) {
-        if (isAccess)
+        if (isAccess && wave.outstanding.registersOfLast().count)
           for (const LaneLoad &load : loads)
             if (isShared(wave, load) &&
                 seen.insert({load.isShared, load.address}).second &&
                 seen.size() <= kMostLoads)
               text += llvm::formatv(
-                  "\n    {0} loads{1} from {2}; {3}",
+                  "\n    {0} loads {1} from {2}{3}; {4}",
                   describeInstruction(wave.program, *instruction),
                   describeValue(wave, load),
                   load.isShared ? llvm::formatv("LDS + {0}", load.address).str()
                                 : wave.machine.memory.nameOf(load.address),
+                  describeStale(wave, *instruction, load),
                   describeLastStore(wave, load));
         prepare();
       });
@@ -317,7 +341,7 @@ std::string mlir::iris::emulator::describeBarrier(const Workgroup &group) {
                          .str() +
                      waits;
   for (auto [numbers, what] :
-       {std::pair(&polls, "poll"), std::pair(&ended, "have ended")})
+       {std::pair(&polls, "loop"), std::pair(&ended, "have ended")})
     if (!numbers->empty())
       text += "; waves that " + std::string(what) + ": " +
               llvm::join(*numbers, ", ");

@@ -488,9 +488,11 @@ Error Emulator::Machine::reportDeadlock() {
   constexpr unsigned kMost = 8;
   std::string text = "deadlock: every wave waits at a barrier";
   if (!ready.empty())
-    text = llvm::formatv("deadlock: waves loop forever, and none changes what "
-                         "they load: {0}",
-                         ready.size());
+    text = llvm::formatv(
+        "deadlock: {0} forever, and nothing changes what {1}",
+        ready.size() == 1 ? "a wave loops"
+                          : llvm::formatv("{0} waves loop", ready.size()).str(),
+        ready.size() == 1 ? "it loads" : "they load");
   auto addMore = [&](size_t count, llvm::StringRef what) {
     if (count > kMost)
       text += llvm::formatv("\n  and {0} more {1}", count - kMost, what);

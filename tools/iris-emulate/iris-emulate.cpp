@@ -325,8 +325,10 @@ int main(int argc, char **argv) {
       the registers of the first wave that reaches this line
 
 The emulator executes machine code as the ISA documents specify it, and reports
-accesses out of bounds, results that are used before a wait, and deadlocks, with
-the registers of the instruction. It says nothing about speed.
+accesses out of bounds, results that are used before a wait, and deadlocks:
+waves that wait at barriers or poll forever, with what they load and which wave
+stored there last. Errors have the registers of the instruction. It says nothing
+about speed.
 )";
   cl::extrahelp help(more);
   cl::ParseCommandLineOptions(

@@ -162,7 +162,9 @@ public:
   /// Adds a launch, and returns its number. The code outlives the emulator.
   llvm::Expected<unsigned> launch(Launch launch);
   /// Executes about this many instructions, or less if all launches end before.
-  /// If `stopsIfAllWait`, also less if all waves poll memory and sleep.
+  /// If `stopsIfAllWait`, also less if all waves poll memory and sleep. With a
+  /// limit, or `stopsIfAllWait`, something else may change memory afterwards,
+  /// so that waves which poll are no deadlock.
   llvm::Error advance(uint64_t instructions, bool stopsIfAllWait = false);
   /// Executes all launches to their end.
   llvm::Error finish();
@@ -189,8 +191,8 @@ public:
   /// Call this before something else than a kernel changes memory: caches keep
   /// what it held.
   void willChange(const void *data, uint64_t bytes);
-  /// Stores and atomics so far: if there are none, waves may wait for memory
-  /// that something else writes.
+  /// Stores, and atomics that changed memory, so far: if there are none, waves
+  /// may wait for memory that something else writes.
   uint64_t countStores() const;
 
 private:

@@ -116,7 +116,7 @@ struct SumShape {
 template <class Sum, class Vector>
 IRIS_INLINE void multiplyAdd(Vector &sum, Sum factor, const Vector &values) {
   if constexpr (std::is_same_v<Sum, float>) {
-#if defined(__clang__)
+#if __has_builtin(__builtin_elementwise_fma)
     sum = __builtin_elementwise_fma(values, factor - Vector{}, sum);
 #else
     // One instruction where the host has it.

@@ -34,7 +34,8 @@ INTERNAL_OPTIONS = {"--dump-fd", "--print-target", "--result-fd"}
 # Variables that are read outside of the table: by tests, by libraries, and by the
 # emulator (docs/guides/emulated-amd.md).
 KNOWN_VARIABLES = {"IRIS_TEST_PACKAGES", "IRIS_TEST_COMPILER",
-                   "IRIS_EMULATOR_SEED", "IRIS_EMULATOR_MEMORY"}
+                   "IRIS_EMULATOR_SEED", "IRIS_EMULATOR_MEMORY",
+                   "IRIS_EMULATOR_CHECK"}
 
 
 ELEMENTS = ("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32",

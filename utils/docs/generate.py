@@ -77,7 +77,8 @@ def environment_page(build):
             "`/usr/local/cuda/bin`. The tests also read "
             "`IRIS_TEST_PACKAGES` "
             "([test/README.md](../../test/README.md)), and `iris-emulate` reads "
-            "`IRIS_EMULATOR_SEED` and `IRIS_EMULATOR_MEMORY` ([Run AMD code without an AMD GPU]"
+            "`IRIS_EMULATOR_SEED`, `IRIS_EMULATOR_MEMORY` and `IRIS_EMULATOR_CHECK` "
+            "([Run AMD code without an AMD GPU]"
             "(../guides/emulated-amd.md)).\n")
 
 

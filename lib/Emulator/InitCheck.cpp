@@ -214,8 +214,10 @@ static void selectBits(Wave &wave, const Operand &a, const Operand &b) {
   state.sources = {};
   read(state, wave.scc ? a : b, /*isMask=*/false, state.sources);
   state.bits = bitsOf(state, wave.scc ? a : b);
-  if (!state.scc)
-    state.bits = 0, state.sources.origin = state.originOfScc;
+  if (!state.scc) {
+    state.bits = 0;
+    state.sources.origin = state.originOfScc;
+  }
 }
 
 /// The bits that a scalar shift or field has, if all of its amounts have
@@ -333,12 +335,13 @@ static void setRow(InitState &state, unsigned row, uint64_t lanes,
 /// SCC has a value after comparisons of values, and after all other operations
 /// that write it.
 static void recordCondition(InitState &state, StringRef name) {
-  if (hasPrefix(name, {"s_cmp", "s_bitcmp"}))
-    state.scc = state.sources.lanes != 0,
+  if (hasPrefix(name, {"s_cmp", "s_bitcmp"})) {
+    state.scc = state.sources.lanes != 0;
     state.originOfScc = state.sources.origin;
-  else if (!hasPrefix(name, {"s_mov", "s_cselect", "s_cbranch", "s_waitcnt",
-                             "s_wait", "s_nop", "s_load", "s_delay"}))
+  } else if (!hasPrefix(name, {"s_mov", "s_cselect", "s_cbranch", "s_wait",
+                               "s_nop", "s_load", "s_delay"})) {
     state.scc = true;
+  }
 }
 
 void mlir::iris::emulator::recordResults(Wave &wave,

@@ -107,8 +107,8 @@ static cl::opt<unsigned> repeat("repeat",
                                 cl::cat(category));
 static cl::opt<bool>
     checksInit("check-init",
-               cl::desc("Report reads of registers and LDS that nothing has "
-                        "written"),
+               cl::desc("Report addresses, branches and stores that depend on "
+                        "registers or LDS that nothing has written"),
                cl::cat(category));
 static cl::opt<bool>
     trace("trace",

@@ -87,7 +87,8 @@ struct RunOptions {
   bool checksOrder = false;
   /// Whether the check keeps what orders accesses, for `forEachOrder`.
   bool explainsOrder = false;
-  /// Whether reads of registers and LDS that nothing has written are errors.
+  /// Whether it is an error if an address, a branch, the active lanes or a
+  /// store depends on registers or LDS that nothing has written.
   bool checksInit = false;
   /// Gets a line for each instruction that is executed; null for none.
   llvm::raw_ostream *trace = nullptr;

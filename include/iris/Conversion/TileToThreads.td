@@ -60,8 +60,7 @@ def IrisUnswitchLoopsPass : Pass<"iris-unswitch-loops"> {
     condition, mostly alignment, is uniform, and its else branch checks
     everything. An innermost loop in which the conditions of such ops are
     invariant becomes two loops: one for the case that all of them hold, with
-    the then branches, and one with the else branches, which are correct in any
-    case.
+    the then branches, and the loop as it was.
 
     Before:
 
@@ -77,7 +76,9 @@ def IrisUnswitchLoopsPass : Pass<"iris-unswitch-loops"> {
     scf.if %aligned {
       scf.for %i = %a to %b step %c { fast }
     } else {
-      scf.for %i = %a to %b step %c { checked }
+      scf.for %i = %a to %b step %c {
+        scf.if %aligned { fast } else { checked } {iris.checked_form}
+      }
     }
     ```
   }];

@@ -80,10 +80,8 @@ static void unswitch(IRRewriter &rewriter, scf::ForOp loop) {
     auto copy = cast<scf::IfOp>(mapping.lookup(choice.getOperation()));
     take(rewriter, copy, copy.thenBlock());
   }
-  // The checked form is correct whether or not its condition holds; without the
-  // fast form the second loop is half as large.
-  for (scf::IfOp choice : choices)
-    take(rewriter, choice, choice.elseBlock());
+  // The second loop keeps the choices: of a copy whose source is misaligned,
+  // the destination still has its fast form.
   rewriter.moveOpBefore(loop, versions.elseBlock(),
                         versions.elseBlock()->begin());
   if (loop.getNumResults() == 0)

@@ -2,14 +2,16 @@
 //
 // Windowed loads and stores.
 //
-// An access has up to three forms. The fast form moves `AccessPlan::width`
-// consecutive elements at a time without checks. If the window may exceed a
-// buffer whose rows end at a multiple of the width, such a group of elements is
-// inside or outside as a whole: the second form checks each group. The third
-// form moves and checks single elements; if a thread has many, it is a loop,
-// because the code of a large tile would take minutes to compile. Uniform
-// conditions select the form; facts of the plan simplify these conditions or
-// make them unnecessary.
+// An access has up to four forms. The fast form moves `AccessPlan::width`
+// consecutive elements at a time without checks. The word form does the same
+// for a window that is inside but aligned to words only, as that of a chunk in
+// the middle of a buffer may be; the backend splits an access where the target
+// requires it. If the window may exceed a buffer whose rows end at a multiple
+// of the width, such a group of elements is inside or outside as a whole: the
+// third form checks each group. The last form moves and checks single elements;
+// if a thread has many, it is a loop, because the code of a large tile would
+// take minutes to compile. Uniform conditions select the form; facts of the
+// plan simplify these conditions or make them unnecessary.
 #include "Patterns.h"
 
 #include "iris/Analysis/TileLayout.h"
@@ -24,6 +26,9 @@ using namespace mlir::iris;
 
 /// Maximum number of single elements accessed without a loop.
 static constexpr uint64_t kUnrolledElements = 16;
+
+/// Bytes of the narrowest accesses that a vector is split into.
+static constexpr int64_t kWordBytes = 4;
 
 /// Size of an access's immediate offset, on the targets with the smallest.
 static constexpr int64_t kImmediateBytes = 4096;
@@ -88,8 +93,9 @@ public:
       : t(t), view(buffer, t), offsets(offsets), tile(tile), plan(plan),
         flags(flags), layout(*getLinearLayout(tile)) {}
 
-  /// Returns the condition of the fast path; null if it always holds.
-  Value emitCondition();
+  /// Returns the condition of the fast form, or of the word form; null if it
+  /// always holds.
+  Value emitCondition(ThreadBuilder &t, int64_t alignment);
   /// Returns the condition of the form that checks groups of elements.
   Value emitGroupCondition(ThreadBuilder &t);
 
@@ -106,18 +112,37 @@ private:
   void forEachVector(ThreadBuilder &t, bool owned, Visit visit);
   Value getThreadOffset(ThreadBuilder &t, uint64_t reg, Value &uniform);
 
-  Value loadVectors(ThreadBuilder &t);
+  /// Whether some windows of the word form have no fast form.
+  bool hasWordForm() const {
+    return !plan.neverInside && getVectorBytes() > getWordAlignment() &&
+           (plan.checkPointer || plan.checkBufferOffset ||
+            plan.checkInnerOffset || !plan.alignedStrides.empty());
+  }
+  /// Single elements are aligned to their size.
+  int64_t getWordAlignment() const {
+    return std::max(kWordBytes, plan.elementBytes);
+  }
+  int64_t getVectorBytes() const {
+    return static_cast<int64_t>(plan.width) * plan.elementBytes;
+  }
+
+  Value loadVectors(ThreadBuilder &t, int64_t alignment);
   Value loadGroups(ThreadBuilder &t, Value other);
   Value loadElements(ThreadBuilder &t, Value other);
-  /// The second or the third form.
+  /// The third or the last form.
+  Value loadParts(ThreadBuilder &t, Value other);
+  /// Any form but the fast one.
   Value loadChecked(ThreadBuilder &t, Value other);
-  void storeVectors(ThreadBuilder &t, Value registers);
+  void storeVectors(ThreadBuilder &t, Value registers, int64_t alignment);
   void storeGroups(ThreadBuilder &t, Value registers);
   void storeElements(ThreadBuilder &t, Value registers);
+  void storeParts(ThreadBuilder &t, Value registers);
   void storeChecked(ThreadBuilder &t, Value registers);
 
-  /// Requires that groups of elements are aligned.
-  void requireAlignment(Condition &condition);
+  /// Requires that the buffer's groups of elements are aligned.
+  void requireAlignment(Condition &condition, int64_t alignment);
+  /// Requires the same of the window's first element.
+  void requireAlignedWindow(Condition &condition, int64_t alignment);
   /// Registers that do not begin an access.
   uint64_t getSkippedRegisters(bool owned) const {
     uint64_t skip = owned ? layout.getFreeBits().reg : 0;
@@ -126,8 +151,9 @@ private:
     return skip;
   }
 
-  Value load(ThreadBuilder &t, Type type, Value pointer);
-  void store(ThreadBuilder &t, Value value, Value pointer);
+  Value load(ThreadBuilder &t, Type type, Value pointer, int64_t alignment = 0);
+  void store(ThreadBuilder &t, Value value, Value pointer,
+             int64_t alignment = 0);
 
   /// Registers of the access that begins at `reg`.
   SmallVector<int64_t> getRun(uint64_t reg) const {
@@ -170,37 +196,42 @@ private:
 
 } // namespace
 
-void WindowAccess::requireAlignment(Condition &condition) {
+void WindowAccess::requireAlignment(Condition &condition, int64_t alignment) {
   ThreadBuilder &t = condition.t;
+  const int64_t elements = alignment / plan.elementBytes;
   // First the conditions that do not depend on the window, so that they can be
   // hoisted out of loops as one value. Divisors are powers of two, so an `or`
   // combines all numbers that must be multiples.
   Value multiples;
-  auto collect = [&](Value elements) {
+  auto collect = [&](Value number) {
     multiples = multiples
-                    ? t.b.createOrFold<arith::OrIOp>(t.loc, multiples, elements)
-                    : elements;
+                    ? t.b.createOrFold<arith::OrIOp>(t.loc, multiples, number)
+                    : number;
   };
   if (plan.checkBufferOffset)
     collect(view.getOffset());
   for (unsigned dim : plan.alignedStrides)
     collect(view.getStride(dim));
-  if (multiples)
-    condition.requireMultiple(multiples, plan.width);
-  if (plan.checkPointer)
-    condition.requireMultiple(view.getOwnAddress(),
-                              plan.width * plan.elementBytes);
+  if (multiples && elements > 1)
+    condition.requireMultiple(multiples, elements);
+  if (plan.checkPointer && elements > 1)
+    condition.requireMultiple(view.getOwnAddress(), alignment);
 }
 
-Value WindowAccess::emitCondition() {
+void WindowAccess::requireAlignedWindow(Condition &condition,
+                                        int64_t alignment) {
+  const int64_t elements = alignment / plan.elementBytes;
+  if (plan.checkInnerOffset && elements > 1)
+    condition.requireMultiple(offsets[plan.innerDim], elements);
+}
+
+Value WindowAccess::emitCondition(ThreadBuilder &t, int64_t alignment) {
   Condition condition(t);
-  requireAlignment(condition);
+  requireAlignment(condition, alignment);
   for (auto [dim, limit] : plan.smallStrides)
     condition.compare(arith::CmpIPredicate::ule, view.getStride(dim),
                       t.index(limit));
-
-  if (plan.checkInnerOffset)
-    condition.requireMultiple(offsets[plan.innerDim], plan.width);
+  requireAlignedWindow(condition, alignment);
   for (unsigned dim : plan.lowerBounds)
     condition.compare(arith::CmpIPredicate::sge, offsets[dim], t.index(0));
   for (unsigned dim : plan.upperBounds) {
@@ -212,10 +243,9 @@ Value WindowAccess::emitCondition() {
 
 Value WindowAccess::emitGroupCondition(ThreadBuilder &t) {
   Condition condition(t);
-  requireAlignment(condition);
+  requireAlignment(condition, getVectorBytes());
   condition.requireMultiple(view.getSize(plan.innerDim), plan.width);
-  if (plan.checkInnerOffset)
-    condition.requireMultiple(offsets[plan.innerDim], plan.width);
+  requireAlignedWindow(condition, getVectorBytes());
   return condition.value;
 }
 
@@ -309,18 +339,22 @@ static int64_t getAlignment(Type type) {
   return type.getIntOrFloatBitWidth() / 8;
 }
 
-Value WindowAccess::load(ThreadBuilder &t, Type type, Value pointer) {
-  return LLVM::LoadOp::create(t.b, t.loc, type, pointer, getAlignment(type),
+/// Without an alignment, that of the type.
+Value WindowAccess::load(ThreadBuilder &t, Type type, Value pointer,
+                         int64_t alignment) {
+  return LLVM::LoadOp::create(t.b, t.loc, type, pointer,
+                              alignment ? alignment : getAlignment(type),
                               flags.isVolatile, flags.isNontemporal);
 }
 
-void WindowAccess::store(ThreadBuilder &t, Value value, Value pointer) {
+void WindowAccess::store(ThreadBuilder &t, Value value, Value pointer,
+                         int64_t alignment) {
   LLVM::StoreOp::create(t.b, t.loc, value, pointer,
-                        getAlignment(value.getType()), flags.isVolatile,
-                        flags.isNontemporal);
+                        alignment ? alignment : getAlignment(value.getType()),
+                        flags.isVolatile, flags.isNontemporal);
 }
 
-Value WindowAccess::loadVectors(ThreadBuilder &t) {
+Value WindowAccess::loadVectors(ThreadBuilder &t, int64_t alignment) {
   Type element = tile.getElementType();
   auto vectorType = VectorType::get({plan.width}, element);
   SmallVector<Value> elements(layout.getNumRegisters());
@@ -331,7 +365,7 @@ Value WindowAccess::loadVectors(ThreadBuilder &t) {
                     elements[reg] = load(t, element, pointer);
                     return;
                   }
-                  whole = load(t, vectorType, pointer);
+                  whole = load(t, vectorType, pointer, alignment);
                   for (auto [i, r] : llvm::enumerate(getRun(reg)))
                     elements[r] = t.extract(whole, i);
                 });
@@ -412,7 +446,7 @@ Value WindowAccess::loadElements(ThreadBuilder &t, Value other) {
       });
 }
 
-Value WindowAccess::loadChecked(ThreadBuilder &t, Value other) {
+Value WindowAccess::loadParts(ThreadBuilder &t, Value other) {
   if (plan.width == 1)
     return loadElements(t, other);
   return scf::IfOp::create(
@@ -428,20 +462,40 @@ Value WindowAccess::loadChecked(ThreadBuilder &t, Value other) {
       .getResult(0);
 }
 
+Value WindowAccess::loadChecked(ThreadBuilder &t, Value other) {
+  if (!hasWordForm())
+    return loadParts(t, other);
+  const int64_t alignment = getWordAlignment();
+  Value condition = emitCondition(t, alignment);
+  if (!condition)
+    return loadVectors(t, alignment);
+  return scf::IfOp::create(
+             t.b, t.loc, condition,
+             [&](OpBuilder &b, Location loc) {
+               ThreadBuilder inner(b, loc, t.kernel);
+               scf::YieldOp::create(b, loc, loadVectors(inner, alignment));
+             },
+             [&](OpBuilder &b, Location loc) {
+               ThreadBuilder inner(b, loc, t.kernel);
+               scf::YieldOp::create(b, loc, loadParts(inner, other));
+             })
+      .getResult(0);
+}
+
 Value WindowAccess::emitLoad(Value other) {
   if (!other)
     other = arith::ConstantOp::create(t.b, t.loc,
                                       t.b.getZeroAttr(tile.getElementType()));
   if (plan.neverInside)
     return loadChecked(t, other);
-  Value condition = emitCondition();
+  Value condition = emitCondition(t, getVectorBytes());
   if (!condition)
-    return loadVectors(t);
+    return loadVectors(t, getVectorBytes());
   auto choice = scf::IfOp::create(
       t.b, t.loc, condition,
       [&](OpBuilder &b, Location loc) {
         ThreadBuilder inner(b, loc, t.kernel);
-        scf::YieldOp::create(b, loc, loadVectors(inner));
+        scf::YieldOp::create(b, loc, loadVectors(inner, getVectorBytes()));
       },
       [&](OpBuilder &b, Location loc) {
         ThreadBuilder inner(b, loc, t.kernel);
@@ -451,17 +505,18 @@ Value WindowAccess::emitLoad(Value other) {
   return choice.getResult(0);
 }
 
-void WindowAccess::storeVectors(ThreadBuilder &t, Value registers) {
+void WindowAccess::storeVectors(ThreadBuilder &t, Value registers,
+                                int64_t alignment) {
   forEachVector(t, /*owned=*/true,
                 [&](ThreadBuilder &t, uint64_t reg, Value pointer) {
                   if (plan.width == 1)
                     return store(t, t.extract(registers, reg), pointer);
                   if (isWholeThread())
-                    return store(t, registers, pointer);
+                    return store(t, registers, pointer, alignment);
                   store(t,
                         vector::ShuffleOp::create(t.b, t.loc, registers,
                                                   registers, getRun(reg)),
-                        pointer);
+                        pointer, alignment);
                 });
 }
 
@@ -510,7 +565,7 @@ void WindowAccess::storeElements(ThreadBuilder &t, Value registers) {
                  });
 }
 
-void WindowAccess::storeChecked(ThreadBuilder &t, Value registers) {
+void WindowAccess::storeParts(ThreadBuilder &t, Value registers) {
   if (plan.width == 1)
     return storeElements(t, registers);
   scf::IfOp::create(
@@ -527,11 +582,33 @@ void WindowAccess::storeChecked(ThreadBuilder &t, Value registers) {
       });
 }
 
+void WindowAccess::storeChecked(ThreadBuilder &t, Value registers) {
+  if (!hasWordForm())
+    return storeParts(t, registers);
+  const int64_t alignment = getWordAlignment();
+  Value condition = emitCondition(t, alignment);
+  if (!condition)
+    return storeVectors(t, registers, alignment);
+  scf::IfOp::create(
+      t.b, t.loc, condition,
+      [&](OpBuilder &b, Location loc) {
+        ThreadBuilder inner(b, loc, t.kernel);
+        storeVectors(inner, registers, alignment);
+        scf::YieldOp::create(b, loc);
+      },
+      [&](OpBuilder &b, Location loc) {
+        ThreadBuilder inner(b, loc, t.kernel);
+        storeParts(inner, registers);
+        scf::YieldOp::create(b, loc);
+      });
+}
+
 void WindowAccess::emitStore(Value registers) {
   Value owner = t.getOwnerPredicate(layout);
   auto fast = [&](ThreadBuilder &t) {
-    emitGuarded(t, owner,
-                [&](ThreadBuilder &inner) { storeVectors(inner, registers); });
+    emitGuarded(t, owner, [&](ThreadBuilder &inner) {
+      storeVectors(inner, registers, getVectorBytes());
+    });
   };
   auto slow = [&](ThreadBuilder &t) {
     emitGuarded(t, owner,
@@ -539,7 +616,7 @@ void WindowAccess::emitStore(Value registers) {
   };
   if (plan.neverInside)
     return slow(t);
-  Value condition = emitCondition();
+  Value condition = emitCondition(t, getVectorBytes());
   if (!condition)
     return fast(t);
   auto choice = scf::IfOp::create(

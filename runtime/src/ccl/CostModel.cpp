@@ -170,11 +170,13 @@ double iris::ccl::estimate(const LinkModel &link, const KernelModel &kernel,
       kernel.overlaps ? std::hypot(tilesUs, transferUs) : tilesUs + transferUs;
 
   // Tiles that are accessed element by element: the last, or all where chunks
-  // begin anywhere.
-  bool isAligned = tuningKey.alignment % 16 == 0;
-  double slow = isAligned                                   ? 0
-                : getCollective(tuningKey.op).isDivisible() ? 1
-                                                            : iterations;
+  // begin between two words.
+  const uint64_t alignment = tuningKey.alignment;
+  double slow =
+      alignment % 16 == 0 ? 0
+      : alignment % 4 == 0 || getCollective(tuningKey.op).isDivisible()
+          ? 1
+          : iterations;
   double members = isThroughWorkspace(tuningKey.op, kernel.variant) ? 0 : peers;
   us += slow * link.unalignedElementUs * members *
         static_cast<double>(tileBytes) /

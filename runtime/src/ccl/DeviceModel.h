@@ -36,8 +36,8 @@ struct LinkModel {
   /// Bandwidth of copies in a rank's own memory.
   double localBytesPerUs;
   /// Overhead per element of a thread and per rank, if a tile is accessed
-  /// element by element: the last tile of a chunk, or all tiles of buffers that
-  /// are not aligned to 16 bytes.
+  /// element by element: the last tile of a chunk that is not aligned to 16
+  /// bytes, or all tiles of buffers that are not aligned to 4.
   double unalignedElementUs;
   /// Threads of a warp.
   int64_t warpSize;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: iris-opt %s --iris-unswitch-loops | FileCheck %s
 
-// One loop for the case that both conditions hold, and one with checks.
+// One loop for the case that both conditions hold, and one that chooses.
 // CHECK-LABEL: func.func @two
 // CHECK: %[[BOTH:.+]] = arith.andi %{{.+}}, %{{.+}} : i1
 // CHECK: %[[SUM:.+]] = scf.if %[[BOTH]] -> (f32) {
@@ -13,9 +13,11 @@
 // CHECK:   scf.yield %[[FAST]]
 // CHECK: } else {
 // CHECK:   %[[SLOW:.+]] = scf.for
-// CHECK-NOT: scf.if
-// CHECK-NOT: memref.load
-// CHECK:     memref.store %{{.+}}, %{{.+}}[%c1]
+// CHECK:     scf.if %arg1
+// CHECK:       memref.load
+// CHECK:     scf.if %arg2
+// CHECK:       memref.store %{{.+}}, %{{.+}}[%c0]
+// CHECK:       memref.store %{{.+}}, %{{.+}}[%c1]
 // CHECK:   scf.yield %[[SLOW]]
 // CHECK: return %[[SUM]]
 func.func @two(%a: memref<?xf32>, %p: i1, %q: i1, %n: index, %z: f32) -> f32 {
@@ -98,6 +100,7 @@ func.func @outer(%a: memref<?xf32>, %p: i1, %n: index, %z: f32) {
 // CHECK:     memref.store %{{.+}}, %{{.+}}[%c0]
 // CHECK: } else {
 // CHECK:   scf.for
+// CHECK:     scf.if
 // CHECK:     scf.for
 // CHECK:       memref.store %{{.+}}, %{{.+}}[%c1]
 // CHECK: return

@@ -2,15 +2,22 @@
 // RUN: iris-compile %s --target=sm_90a --emit=asm -o - | FileCheck %s
 
 // The all-gather on NVIDIA: 128-bit accesses to global memory on full tiles
-// and, with a check, at edges that do not cut a vector; no generic, local or
-// read-only ones.
+// and, with a check, at edges that do not cut a vector; accesses of words where
+// the buffer is aligned to words only, and of single elements elsewhere. No
+// generic, local or read-only ones.
 
 // CHECK-LABEL: .entry all_gather(
 // CHECK-NOT: {{(ld|st)\.(local|b|v|volatile)|ld\.global\.nc|global\.(v2|b32|b64)}}
-// CHECK-COUNT-4: ld.global.v4.b32
+// CHECK-COUNT-2: ld.global.v4.b32
+// CHECK-NOT: {{(ld|st)\.(local|b|v|volatile)|ld\.global\.nc|st\.global|global\.(v2|v4|b64)}}
+// CHECK-COUNT-8: ld.global.b32
 // CHECK-NOT: {{(ld|st)\.(local|b|v|volatile)|ld\.global\.nc|global\.(v2|v4|b32|b64)}}
+// CHECK-COUNT-2: ld.global.v4.b32
+// CHECK-NOT: {{(ld|st)\.(local|b|v|volatile)|ld\.global\.(nc|v4)|global\.(v2|b32|b64)}}
 // The loop over the peers may be unrolled.
 // CHECK-COUNT-2: st.global.v4.b32
+// CHECK-NOT: {{(ld|st)\.(local|b|v|volatile)|ld\.global\.(nc|v4)|global\.(v2|b32|b64)}}
+// CHECK-COUNT-8: st.global.b32
 // CHECK-NOT: {{(ld|st)\.(local|b|v|volatile)|ld\.global\.(nc|v4)|global\.(v2|b32|b64)}}
 
 !shard = memref<?x?xf16, #iris.symmetric>

@@ -11,6 +11,7 @@
 #include "iris/Conversion/MathToIntrinsics.h"
 #include "iris/Conversion/Matmul.h"
 #include "iris/Conversion/Sync.h"
+#include "iris/Conversion/TargetInfo.h"
 #include "iris/Conversion/TileToLoops.h"
 #include "iris/Conversion/TileToThreads.h"
 #include "iris/Dialect/Iris/Transforms/Passes.h"
@@ -60,6 +61,11 @@ static uint64_t maxScratchBytes(const IrisPipelineOptions &options) {
   constexpr uint64_t least = 48 << 10;
   const ChipInfo *chip = findChip(options.target);
   return chip ? chip->staticSharedBytes : least;
+}
+
+static bool hasUnalignedVectors(const IrisPipelineOptions &options) {
+  std::unique_ptr<TargetInfo> target = createTargetInfo(options.target);
+  return target && target->hasUnalignedVectors();
 }
 
 /// The defects of MLIR to work around.
@@ -197,7 +203,8 @@ void mlir::iris::buildIrisTilesPipeline(OpPassManager &pm,
         createTileLowerMatmulPass({options.target.getValue(), waveSize(options),
                                    maxScratchBytes(options)}));
     kernels.addPass(createConvertTileToThreadsPass(
-        {waveSize(options), maxScratchBytes(options)}));
+        {waveSize(options), maxScratchBytes(options),
+         hasUnalignedVectors(options)}));
     // Before functions become many ops.
     kernels.addPass(createIrisScalarizeSinglesPass());
     // No target has a libm to link.

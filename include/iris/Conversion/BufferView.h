@@ -38,6 +38,12 @@ private:
   SmallVector<Value> strides, sizes;
 };
 
+/// Returns the coordinate along `dim` (i32) in the tile of this thread's first
+/// register; of its register `iteration` * `count` with `iteration` (i32).
+Value getFirstCoordinate(ThreadBuilder &t, const LinearLayout &layout,
+                         unsigned dim, Value iteration = Value(),
+                         uint64_t count = 0);
+
 /// Returns, for each register of `layout`, the buffer coordinates (index each)
 /// of its element of the window at `offsets`. With `iteration` (i32), only for
 /// the `count` registers (a power of two) from register `iteration` * `count`
@@ -47,6 +53,9 @@ SmallVector<SmallVector<Value>> getWindowCoordinates(ThreadBuilder &t,
                                                      ValueRange offsets,
                                                      Value iteration = Value(),
                                                      uint64_t count = 0);
+
+/// Keeps LLVM from unrolling `loop`.
+void disableUnrolling(scf::ForOp loop);
 
 /// Emits `body` under `condition`, or unconditionally if that is null.
 void emitGuarded(ThreadBuilder &t, Value condition,

@@ -65,6 +65,9 @@ public:
   bool hasOneThread() const { return getWaveSize() == 1; }
   /// Address space of the heap, of peers' heaps and of plain buffers.
   virtual unsigned getGlobalAddressSpace() const = 0;
+  /// True if vectors in global memory may begin at any address; otherwise at
+  /// multiples of their size.
+  virtual bool hasUnalignedVectors() const { return false; }
   /// Address space of memory shared by the threads of a program.
   unsigned getWorkgroupAddressSpace() const { return 3; }
   /// Maximum workgroup memory of a program in bytes; none if unknown.

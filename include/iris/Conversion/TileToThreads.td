@@ -15,7 +15,8 @@ def ConvertTileToThreadsPass : Pass<"convert-tile-to-threads"> {
     are checked at run time, once per access and for the whole workgroup: a
     window inside the buffer, with aligned rows, takes the unmasked vector path;
     any other window is accessed element by element with bounds checks.
-    Conditions that `iris.divisibility` or static shapes prove are not checked.
+    Conditions that `iris.divisibility` or static shapes prove are not checked,
+    nor is alignment where the target has `unaligned-vectors`.
 
     Each access is reported as a remark of category `tile-vectorize-access`:
     passed with the bytes per access, or missed with the reason. Gathers and
@@ -44,7 +45,9 @@ def ConvertTileToThreadsPass : Pass<"convert-tile-to-threads"> {
            "threads per wave of the target">,
     Option<"maxScratchBytes", "max-scratch-bytes", "uint64_t",
            /*default=*/"65536",
-           "workgroup memory for the exchange of elements">
+           "workgroup memory for the exchange of elements">,
+    Option<"unalignedVectors", "unaligned-vectors", "bool", /*default=*/"false",
+           "vectors in global memory may begin at any address">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",

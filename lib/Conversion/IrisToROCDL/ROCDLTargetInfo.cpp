@@ -43,6 +43,8 @@ public:
 
   unsigned getWaveSize() const override { return chip.waveSize; }
   unsigned getGlobalAddressSpace() const override { return 1; }
+  /// HSA runs kernels in the unaligned access mode.
+  bool hasUnalignedVectors() const override { return true; }
   int64_t getClockHz() const override { return IRISRT_CLOCK_HZ_AMDGPU; }
   std::optional<uint64_t> getMaxWorkgroupBytes() const override {
     return chip.maxSharedBytes;

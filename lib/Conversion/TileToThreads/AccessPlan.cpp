@@ -4,6 +4,7 @@
 
 #include "iris/Analysis/Divisibility.h"
 #include "iris/Analysis/TileLayout.h"
+#include "iris/Analysis/WorkgroupMemory.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
@@ -17,18 +18,17 @@ using namespace mlir::iris;
 /// Width of the widest access of all targets.
 static constexpr int64_t kMaxAccessBytes = 16;
 
-/// Byte offsets below this are added to an address as unsigned 32-bit numbers.
-static constexpr int64_t kOffsetLimit = int64_t(1) << 31;
-
 namespace {
 
 /// Computes one plan.
 class Planner {
 public:
-  Planner(Value buffer, ValueRange offsets, RankedTensorType tile)
+  Planner(Value buffer, ValueRange offsets, RankedTensorType tile,
+          bool unalignedVectors)
       : buffer(buffer), offsets(offsets), tile(tile),
         type(cast<MemRefType>(buffer.getType())),
-        layout(*getLinearLayout(tile)), rank(type.getRank()) {
+        layout(*getLinearLayout(tile)), rank(type.getRank()),
+        isUnaligned(unalignedVectors && !isWorkgroupMemory(type)) {
     plan.elementBytes = std::max<int64_t>(1, tile.getElementTypeBitWidth() / 8);
     // Every buffer has strides: the pass has checked this.
     bool strided = succeeded(type.getStridesAndOffset(strides, bufferOffset));
@@ -46,6 +46,7 @@ public:
 
 private:
   void chooseWidth();
+  void alignWindow(unsigned inner);
   void limitOffsets();
   void narrowStart();
   void checkBounds();
@@ -57,6 +58,8 @@ private:
   MemRefType type;
   LinearLayout layout;
   unsigned rank;
+  /// Whether accesses may begin at any address.
+  bool isUnaligned;
   SmallVector<int64_t> strides;
   int64_t bufferOffset = 0;
   Divisibility facts;
@@ -85,9 +88,20 @@ void Planner::chooseWidth() {
   if (strides[inner] != 1)
     limitWidth(1, "inner stride not known to be 1");
 
-  // Facts that are known to be misaligned limit the width; unknown facts are
-  // checked at run time. Only the inner dimension's offset matters by itself:
-  // the others are multiplied by their strides.
+  if (!isUnaligned)
+    alignWindow(inner);
+  plan.vectorBits = layout.getContiguousRegisterBits(inner);
+  plan.vectorBits.resize(llvm::Log2_32(plan.width));
+  // Single elements are aligned to their size.
+  plan.alignment = isUnaligned
+                       ? plan.elementBytes
+                       : static_cast<int64_t>(plan.width) * plan.elementBytes;
+}
+
+/// Facts that are known to be misaligned limit the width; unknown facts are
+/// checked at run time. Only the inner dimension's offset matters by itself:
+/// the others are multiplied by their strides.
+void Planner::alignWindow(unsigned inner) {
   if (!ShapedType::isDynamic(bufferOffset))
     limitWidth(getPowerOfTwoDivisor(bufferOffset),
                "offset of the buffer is not a multiple of the access");
@@ -108,12 +122,8 @@ void Planner::chooseWidth() {
       limitWidth(getRowDivisor(dim),
                  "row pitch is not a multiple of the access");
 
-  plan.vectorBits = layout.getContiguousRegisterBits(inner);
-  plan.vectorBits.resize(llvm::Log2_32(plan.width));
-  if (plan.width == 1) {
-    // Single elements are aligned to their size.
+  if (plan.width == 1)
     return;
-  }
   uint64_t bytes = plan.width * plan.elementBytes;
   plan.checkPointer = facts.getPointerDivisor(buffer) < bytes;
   plan.checkBufferOffset = ShapedType::isDynamic(bufferOffset);
@@ -176,9 +186,10 @@ void Planner::checkBounds() {
     if (!offset &&
         isWholeWindow(offsets[dim], buffer, dim, tile.getDimSize(dim)))
       continue;
+    // The offset of a cut window is not negative.
     if (!offset && isCutWindow(offsets[dim], buffer, dim, tile.getDimSize(dim)))
       plan.neverInside = true;
-    if (!offset)
+    else if (!offset)
       plan.lowerBounds.push_back(dim);
     else if (*offset < 0)
       plan.neverInside = true;
@@ -197,8 +208,9 @@ void Planner::checkBounds() {
 }
 
 AccessPlan mlir::iris::planAccess(Value buffer, ValueRange offsets,
-                                  RankedTensorType tile) {
-  return Planner(buffer, offsets, tile).run();
+                                  RankedTensorType tile,
+                                  bool unalignedVectors) {
+  return Planner(buffer, offsets, tile, unalignedVectors).run();
 }
 
 void mlir::iris::remarkAccess(Operation *op, const AccessPlan &plan) {

@@ -11,6 +11,9 @@
 
 namespace mlir::iris {
 
+/// Byte offsets below this are added to an address as unsigned 32-bit numbers.
+inline constexpr int64_t kOffsetLimit = int64_t(1) << 31;
+
 /// The plan of one tile.load or tile.store.
 struct AccessPlan {
   /// The dimension along which an access has its elements.
@@ -19,6 +22,8 @@ struct AccessPlan {
   unsigned width = 1;
   /// Bytes of one element.
   int64_t elementBytes = 1;
+  /// Bytes that the address of each access is a multiple of on the fast path.
+  int64_t alignment = 1;
   /// Register bits that enumerate the elements of one access.
   SmallVector<unsigned> vectorBits;
   /// Per-thread byte offsets may exceed 31 bits.
@@ -54,7 +59,9 @@ struct AccessPlan {
 
 /// Plans the access to the window of `buffer` at `offsets` with the shape of
 /// `tile`.
-AccessPlan planAccess(Value buffer, ValueRange offsets, RankedTensorType tile);
+/// \param unalignedVectors vectors in global memory may begin at any address
+AccessPlan planAccess(Value buffer, ValueRange offsets, RankedTensorType tile,
+                      bool unalignedVectors);
 
 /// Emits the plan as a remark at `op`.
 void remarkAccess(Operation *op, const AccessPlan &plan);

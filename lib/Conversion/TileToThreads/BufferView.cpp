@@ -86,20 +86,24 @@ static SmallVector<uint64_t> getIterationBases(const LinearLayout &layout,
       });
 }
 
+Value mlir::iris::getFirstCoordinate(ThreadBuilder &t,
+                                     const LinearLayout &layout, unsigned dim,
+                                     Value iteration, uint64_t count) {
+  Value first = t.getThreadCoordinate(layout, dim);
+  if (!iteration)
+    return first;
+  SmallVector<uint64_t> bases = getIterationBases(layout, count, dim);
+  return t.b.createOrFold<arith::XOrIOp>(t.loc, first,
+                                         t.applyBases({{iteration, bases}}));
+}
+
 SmallVector<SmallVector<Value>>
 mlir::iris::getWindowCoordinates(ThreadBuilder &t, const LinearLayout &layout,
                                  ValueRange offsets, Value iteration,
                                  uint64_t count) {
   SmallVector<Value> starts;
-  for (unsigned dim = 0; dim < offsets.size(); ++dim) {
-    Value start = t.getThreadCoordinate(layout, dim);
-    if (iteration) {
-      SmallVector<uint64_t> bases = getIterationBases(layout, count, dim);
-      start = t.b.createOrFold<arith::XOrIOp>(
-          t.loc, start, t.applyBases({{iteration, bases}}));
-    }
-    starts.push_back(start);
-  }
+  for (unsigned dim = 0; dim < offsets.size(); ++dim)
+    starts.push_back(getFirstCoordinate(t, layout, dim, iteration, count));
   SmallVector<SmallVector<Value>> result;
   for (uint64_t reg = 0; reg < (iteration ? count : layout.getNumRegisters());
        ++reg) {
@@ -116,6 +120,17 @@ mlir::iris::getWindowCoordinates(ThreadBuilder &t, const LinearLayout &layout,
     result.push_back(std::move(coordinates));
   }
   return result;
+}
+
+void mlir::iris::disableUnrolling(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, /*disable=*/BoolAttr::get(context, true), {}, {}, {}, {}, {},
+      {});
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {},
+                                              {}, {}, {}, {}, {}, {}, {}, {},
+                                              {}, {}));
 }
 
 Value mlir::iris::emitAnd(ThreadBuilder &t, Value lhs, Value rhs) {

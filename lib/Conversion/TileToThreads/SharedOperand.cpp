@@ -119,11 +119,5 @@ void mlir::iris::emitElementFill(ThreadBuilder &t, const ElementFill &fill,
         scf::YieldOp::create(b, loc);
       });
   // The slow form is to be small.
-  auto unroll = LLVM::LoopUnrollAttr::get(t.b.getContext(),
-                                          /*disable=*/t.b.getBoolAttr(true), {},
-                                          {}, {}, {}, {}, {});
-  loop->setAttr("llvm.loop_annotation",
-                LLVM::LoopAnnotationAttr::get(t.b.getContext(), {}, {}, {},
-                                              unroll, {}, {}, {}, {}, {}, {},
-                                              {}, {}, {}, {}, {}));
+  disableUnrolling(loop);
 }

@@ -111,6 +111,7 @@ static LogicalResult verifyOp(Operation *op, const KernelInfo &kernel) {
 /// Collects the facts of one kernel and verifies its ops.
 static LogicalResult analyzeKernel(FunctionOpInterface function,
                                    unsigned warpSize, uint64_t maxScratchBytes,
+                                   bool unalignedVectors,
                                    ConversionFacts &facts) {
   KernelInfo kernel = getKernelInfo(function, warpSize);
   bool hasTiles = false;
@@ -138,11 +139,13 @@ static LogicalResult analyzeKernel(FunctionOpInterface function,
     if (auto scatter = dyn_cast<tile::ScatterOp>(op))
       remarkIndexedAccess(op, getElementTypeOrSelf(scatter.getValue()));
     if (auto load = dyn_cast<tile::LoadOp>(op))
-      facts.plans[op] = planAccess(load.getSource(), load.getOffsets(),
-                                   load.getResult().getType());
+      facts.plans[op] =
+          planAccess(load.getSource(), load.getOffsets(),
+                     load.getResult().getType(), unalignedVectors);
     else if (auto store = dyn_cast<tile::StoreOp>(op))
-      facts.plans[op] = planAccess(store.getDestination(), store.getOffsets(),
-                                   store.getValue().getType());
+      facts.plans[op] =
+          planAccess(store.getDestination(), store.getOffsets(),
+                     store.getValue().getType(), unalignedVectors);
     else
       return WalkResult::advance();
     remarkAccess(op, facts.plans[op]);
@@ -174,7 +177,8 @@ struct ConvertTileToThreadsPass
     WalkResult walk = getOperation()->walk([&](FunctionOpInterface function) {
       if (function.isExternal())
         return WalkResult::advance();
-      return failed(analyzeKernel(function, warpSize, maxScratchBytes, facts))
+      return failed(analyzeKernel(function, warpSize, maxScratchBytes,
+                                  unalignedVectors, facts))
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });

@@ -128,6 +128,33 @@ private:
 
   Value loadVectors(ThreadBuilder &t, int64_t alignment);
   Value loadGroups(ThreadBuilder &t, Value other);
+  /// A thread's single element: whether it is inside, and its address.
+  struct Element {
+    Value isInside;
+    std::function<Value(ThreadBuilder &)> getPointer;
+  };
+  /// Whether elements are next to each other, and a thread's are those of its
+  /// first one plus constants.
+  bool isVector() const {
+    return view.getRank() == 1 && getConstantIntValue(view.getStride(0)) == 1 &&
+           isSeparable(0) && hasDisjointRegisters();
+  }
+  /// Whether each register bit has its own bits of the first coordinate.
+  bool hasDisjointRegisters() const {
+    uint64_t seen = 0, mask = layout.getDimMask(0);
+    for (uint64_t basis : layout.getBases(LayoutDim::Register)) {
+      if (seen & basis & mask)
+        return false;
+      seen |= basis & mask;
+    }
+    return true;
+  }
+  /// The elements of an iteration of `count` registers; of all without one.
+  SmallVector<Element> getElements(ThreadBuilder &t, Value iteration = {},
+                                   uint64_t count = 0);
+  SmallVector<Element> getElementsOfVector(ThreadBuilder &t, Value iteration,
+                                           uint64_t count);
+
   Value loadElements(ThreadBuilder &t, Value other);
   /// The third or the last form.
   Value loadParts(ThreadBuilder &t, Value other);
@@ -243,9 +270,11 @@ Value WindowAccess::emitCondition(ThreadBuilder &t, int64_t alignment) {
 
 Value WindowAccess::emitGroupCondition(ThreadBuilder &t) {
   Condition condition(t);
-  requireAlignment(condition, getVectorBytes());
+  requireAlignment(condition, plan.alignment);
   condition.requireMultiple(view.getSize(plan.innerDim), plan.width);
-  requireAlignedWindow(condition, getVectorBytes());
+  if (plan.alignment != getVectorBytes())
+    condition.requireMultiple(offsets[plan.innerDim], plan.width);
+  requireAlignedWindow(condition, plan.alignment);
   return condition.value;
 }
 
@@ -385,7 +414,8 @@ Value WindowAccess::loadGroups(ThreadBuilder &t, Value other) {
     Value loaded = emitGuardedValue(
         t, view.isInside(t, coordinates), others,
         [&, &coordinates = coordinates](ThreadBuilder &inner) {
-          return load(inner, group, view.getElementPointer(inner, coordinates));
+          return load(inner, group, view.getElementPointer(inner, coordinates),
+                      plan.alignment);
         });
     for (auto [i, r] : llvm::enumerate(getRun(reg)))
       elements[r] = t.extract(loaded, i);
@@ -415,34 +445,100 @@ emitIterations(ThreadBuilder &t, uint64_t numRegisters, Value registers,
         scf::YieldOp::create(b, loc, body(inner, iteration, carried.front()));
       });
   loop->setAttr(kElementLoopAttr, t.b.getUnitAttr());
+  // The loop is there to keep the code small.
+  disableUnrolling(loop);
   return loop.getResult(0);
+}
+
+/// Bounds are numbers of 32 bits that all threads share, and the address is a
+/// uniform one plus one offset per thread: a number for each element would be
+/// hoisted out of loops and take a register.
+SmallVector<WindowAccess::Element>
+WindowAccess::getElementsOfVector(ThreadBuilder &t, Value iteration,
+                                  uint64_t count) {
+  Value offset = offsets[0];
+  Value first = getFirstCoordinate(t, layout, 0, iteration, count);
+  // A limit of the elements' numbers in the window, if it has no others.
+  auto limit = [&](Value number) {
+    Value least = t.b.createOrFold<arith::MaxSIOp>(t.loc, number, t.index(0));
+    Value most = t.b.createOrFold<arith::MinSIOp>(t.loc, least,
+                                                  t.index(kOffsetLimit - 1));
+    return t.b.createOrFold<arith::IndexCastOp>(t.loc, t.b.getI32Type(), most);
+  };
+  Value end =
+      limit(t.b.createOrFold<arith::SubIOp>(t.loc, view.getSize(0), offset));
+  std::optional<int64_t> known = getConstantIntValue(offset);
+  const bool isBelow =
+      known ? *known < 0 : llvm::is_contained(plan.lowerBounds, 0u);
+  Value begin =
+      isBelow
+          ? limit(t.b.createOrFold<arith::SubIOp>(t.loc, t.index(0), offset))
+          : Value();
+  Value window = view.getPointer(t, offset);
+  auto advance = [](ThreadBuilder &t, Value pointer, LLVM::GEPArg bytes) {
+    return LLVM::GEPOp::create(t.b, t.loc, pointer.getType(), t.b.getI8Type(),
+                               pointer, ArrayRef<LLVM::GEPArg>{bytes})
+        .getResult();
+  };
+  Value bytes = arith::ExtUIOp::create(
+      t.b, t.loc, t.b.getI64Type(),
+      t.mul(first, t.i32(static_cast<int32_t>(plan.elementBytes))));
+  Value pointer = advance(t, window, bytes);
+  SmallVector<Element> elements;
+  for (uint64_t reg = 0; reg < (iteration ? count : layout.getNumRegisters());
+       ++reg) {
+    int64_t number = layout.getCoordinates(layout.apply({reg, 0, 0}))[0];
+    auto compare = [&](arith::CmpIPredicate predicate, Value bound) -> Value {
+      Value moved = t.b.createOrFold<arith::SubIOp>(
+          t.loc, bound, t.i32(static_cast<int32_t>(number)));
+      return arith::CmpIOp::create(t.b, t.loc, predicate, first, moved);
+    };
+    Value isInside = compare(arith::CmpIPredicate::slt, end);
+    if (begin)
+      isInside =
+          emitAnd(t, isInside, compare(arith::CmpIPredicate::sge, begin));
+    int64_t distance = number * plan.elementBytes;
+    elements.push_back({isInside, [=](ThreadBuilder &inner) {
+                          return advance(inner, pointer, inner.i64(distance));
+                        }});
+  }
+  return elements;
+}
+
+SmallVector<WindowAccess::Element>
+WindowAccess::getElements(ThreadBuilder &t, Value iteration, uint64_t count) {
+  if (isVector())
+    return getElementsOfVector(t, iteration, count);
+  return llvm::map_to_vector(
+      getWindowCoordinates(t, layout, offsets, iteration, count),
+      [&](const SmallVector<Value> &coordinates) -> Element {
+        return {view.isInside(t, coordinates),
+                [this, coordinates](ThreadBuilder &inner) {
+                  return view.getElementPointer(inner, coordinates);
+                }};
+      });
 }
 
 Value WindowAccess::loadElements(ThreadBuilder &t, Value other) {
   Type element = tile.getElementType();
-  auto loadAll = [&](ThreadBuilder &t,
-                     ArrayRef<SmallVector<Value>> elementCoordinates) {
-    return llvm::map_to_vector(
-        elementCoordinates, [&](ArrayRef<Value> coordinates) {
-          return emitGuardedValue(
-              t, view.isInside(t, coordinates), other,
-              [&](ThreadBuilder &inner) {
-                return load(inner, element,
-                            view.getElementPointer(inner, coordinates));
-              });
-        });
+  auto loadAll = [&](ThreadBuilder &t, ArrayRef<Element> elements) {
+    return llvm::map_to_vector(elements, [&](const Element &each) {
+      return emitGuardedValue(
+          t, each.isInside, other, [&](ThreadBuilder &inner) {
+            return load(inner, element, each.getPointer(inner));
+          });
+    });
   };
   uint64_t count = layout.getNumRegisters();
   if (count <= kUnrolledElements)
-    return t.pack(loadAll(t, getWindowCoordinates(t, layout, offsets)));
+    return t.pack(loadAll(t, getElements(t)));
   auto type = VectorType::get({static_cast<int64_t>(count)}, element);
   Value none = arith::ConstantOp::create(t.b, t.loc, t.b.getZeroAttr(type));
   return emitIterations(
       t, count, none, [&](ThreadBuilder &inner, Value iteration, Value loaded) {
         return shift(
             inner, loaded,
-            loadAll(inner, getWindowCoordinates(inner, layout, offsets,
-                                                iteration, kUnrolledElements)));
+            loadAll(inner, getElements(inner, iteration, kUnrolledElements)));
       });
 }
 
@@ -488,14 +584,14 @@ Value WindowAccess::emitLoad(Value other) {
                                       t.b.getZeroAttr(tile.getElementType()));
   if (plan.neverInside)
     return loadChecked(t, other);
-  Value condition = emitCondition(t, getVectorBytes());
+  Value condition = emitCondition(t, plan.alignment);
   if (!condition)
-    return loadVectors(t, getVectorBytes());
+    return loadVectors(t, plan.alignment);
   auto choice = scf::IfOp::create(
       t.b, t.loc, condition,
       [&](OpBuilder &b, Location loc) {
         ThreadBuilder inner(b, loc, t.kernel);
-        scf::YieldOp::create(b, loc, loadVectors(inner, getVectorBytes()));
+        scf::YieldOp::create(b, loc, loadVectors(inner, plan.alignment));
       },
       [&](OpBuilder &b, Location loc) {
         ThreadBuilder inner(b, loc, t.kernel);
@@ -531,7 +627,8 @@ void WindowAccess::storeGroups(ThreadBuilder &t, Value registers) {
     emitGuarded(t, view.isInside(t, coordinates),
                 [&, &coordinates = coordinates](ThreadBuilder &inner) {
                   store(inner, group,
-                        view.getElementPointer(inner, coordinates));
+                        view.getElementPointer(inner, coordinates),
+                        plan.alignment);
                 });
   }
 }
@@ -539,26 +636,23 @@ void WindowAccess::storeGroups(ThreadBuilder &t, Value registers) {
 void WindowAccess::storeElements(ThreadBuilder &t, Value registers) {
   uint64_t free = layout.getFreeBits().reg;
   auto storeAll = [&](ThreadBuilder &t, Value registers,
-                      ArrayRef<SmallVector<Value>> elementCoordinates) {
-    for (auto [reg, coordinates] : llvm::enumerate(elementCoordinates)) {
+                      ArrayRef<Element> elements) {
+    for (auto [reg, each] : llvm::enumerate(elements)) {
       if (reg & free)
         continue;
       Value value = t.extract(registers, reg);
-      emitGuarded(t, view.isInside(t, coordinates),
-                  [&, &coordinates = coordinates](ThreadBuilder &inner) {
-                    store(inner, value,
-                          view.getElementPointer(inner, coordinates));
-                  });
+      emitGuarded(t, each.isInside, [&, &each = each](ThreadBuilder &inner) {
+        store(inner, value, each.getPointer(inner));
+      });
     }
   };
   uint64_t count = layout.getNumRegisters();
   if (count <= kUnrolledElements)
-    return storeAll(t, registers, getWindowCoordinates(t, layout, offsets));
+    return storeAll(t, registers, getElements(t));
   emitIterations(t, count, registers,
                  [&](ThreadBuilder &inner, Value iteration, Value rest) {
                    storeAll(inner, rest,
-                            getWindowCoordinates(inner, layout, offsets,
-                                                 iteration, kUnrolledElements));
+                            getElements(inner, iteration, kUnrolledElements));
                    SmallVector<Value> first = inner.unpack(rest);
                    first.resize(kUnrolledElements);
                    return shift(inner, rest, first);
@@ -607,7 +701,7 @@ void WindowAccess::emitStore(Value registers) {
   Value owner = t.getOwnerPredicate(layout);
   auto fast = [&](ThreadBuilder &t) {
     emitGuarded(t, owner, [&](ThreadBuilder &inner) {
-      storeVectors(inner, registers, getVectorBytes());
+      storeVectors(inner, registers, plan.alignment);
     });
   };
   auto slow = [&](ThreadBuilder &t) {
@@ -616,7 +710,7 @@ void WindowAccess::emitStore(Value registers) {
   };
   if (plan.neverInside)
     return slow(t);
-  Value condition = emitCondition(t, getVectorBytes());
+  Value condition = emitCondition(t, plan.alignment);
   if (!condition)
     return fast(t);
   auto choice = scf::IfOp::create(

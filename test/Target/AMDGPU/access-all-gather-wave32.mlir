@@ -4,17 +4,16 @@
 // RUN: iris-compile %s --target=gfx1250 --emit=asm -o - | FileCheck %s
 
 // As access-all-gather.mlir, in waves of 32 threads: two accesses of 16 bytes
-// per thread, two where the buffer is aligned to words only, and two with a
-// check.
+// per thread, and two with a check.
 
 // CHECK-LABEL: {{^}}all_gather:
 // CHECK: Loop Header: Depth=1
 // CHECK-NOT: {{s_load|flat_(load|store)|scratch_|buffer_|global_load_b32|global_load_b64}}
-// CHECK-COUNT-6: global_load_b128
+// CHECK-COUNT-4: global_load_b128
 // CHECK-NOT: {{s_load|flat_(load|store)|scratch_|buffer_|global_load_b128}}
 // CHECK: Loop Header: Depth=2
 // CHECK-NOT: {{s_load|flat_(load|store)|scratch_|buffer_|global_load|global_store_b32|global_store_b64}}
-// CHECK-COUNT-6: global_store_b128
+// CHECK-COUNT-4: global_store_b128
 // CHECK-NOT: {{s_load|flat_(load|store)|scratch_|buffer_|global_store_b128}}
 // CHECK: s_endpgm
 // CHECK: .private_segment_fixed_size: 0

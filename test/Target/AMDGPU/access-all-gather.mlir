@@ -8,9 +8,9 @@
 // RUN:   | FileCheck %s --check-prefix=STORES
 
 // The all-gather with nothing known about its buffers: a full tile takes one
-// 16-byte load per thread and one 16-byte store per thread and peer; the same
-// where the buffer is aligned to words only and, with a check, at edges that do
-// not cut a vector. Other edges use single elements. Address translation loads nothing inside the loops, and no register
+// 16-byte load per thread and one 16-byte store per thread and peer, wherever the
+// buffer begins; the same with a check at edges that do not cut a vector. Other
+// edges use single elements. Address translation loads nothing inside the loops, and no register
 // is spilled.
 
 // CHECK-LABEL: {{^}}all_gather:
@@ -23,10 +23,10 @@
 // CHECK: .vgpr_spill_count: 0
 //
 // LOADS: Loop Header: Depth=1
-// LOADS-COUNT-3: global_load_dwordx4
+// LOADS-COUNT-2: global_load_dwordx4
 // LOADS-NOT: global_load_dword
 // STORES: Loop Header: Depth=2
-// STORES-COUNT-3: global_store_dwordx4
+// STORES-COUNT-2: global_store_dwordx4
 // STORES-NOT: global_store_dword
 
 !shard = memref<?x?xf16, #iris.symmetric>

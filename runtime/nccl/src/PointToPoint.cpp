@@ -17,7 +17,8 @@ namespace {
 /// A send or a receive of a group.
 struct Transfer {
   Call call;
-  /// Calls of the group with the same peer in the same direction before it.
+  /// Calls of the group with the same peer in the same direction before it that
+  /// launch something.
   size_t turn = 0;
   /// Ranks from the sender to the receiver.
   uint32_t distance = 0;
@@ -25,6 +26,8 @@ struct Transfer {
   size_t peerStream = 0;
 
   bool isSend() const { return call.op == Op::send; }
+  /// Whether nothing is launched.
+  bool isEmpty() const { return call.count == 0; }
   bool isOfSamePair(const Transfer &other) const {
     return isSend() == other.isSend() && distance == other.distance;
   }
@@ -53,21 +56,22 @@ static std::vector<Transfer> inOrder(const std::vector<Call> &calls,
     Transfer next;
     next.call = call;
     next.distance = distance(call, collectives);
-    next.turn = turns[{call.op, next.distance}]++;
+    size_t &turn = turns[{call.op, next.distance}];
+    next.turn = next.isEmpty() ? turn : turn++;
     transfers.push_back(next);
   }
-  std::sort(transfers.begin(), transfers.end(),
-            [](const Transfer &a, const Transfer &b) {
-              return std::tuple(a.turn, a.distance, !a.isSend()) <
-                     std::tuple(b.turn, b.distance, !b.isSend());
-            });
+  std::stable_sort(transfers.begin(), transfers.end(),
+                   [](const Transfer &a, const Transfer &b) {
+                     return std::tuple(a.turn, a.distance, !a.isSend()) <
+                            std::tuple(b.turn, b.distance, !b.isSend());
+                   });
   return transfers;
 }
 
 static Peers countPeers(const std::vector<Transfer> &transfers) {
   Peers peers;
   for (const Transfer &each : transfers)
-    if (each.turn == 0)
+    if (each.turn == 0 && !each.isEmpty())
       ++(each.isSend() ? peers.sends : peers.receives);
   return peers;
 }
@@ -112,16 +116,19 @@ static void assignStreams(std::vector<Transfer> &transfers,
                           const Peers &streams) {
   Peers seen;
   for (Transfer &each : transfers) {
+    if (each.isEmpty())
+      continue;
     if (each.turn == 0)
       each.peerStream =
           each.isSend() ? seen.sends++ % streams.sends
                         : streams.sends + seen.receives++ % streams.receives;
     else
-      each.peerStream = std::find_if(transfers.begin(), transfers.end(),
-                                     [&](const Transfer &first) {
-                                       return each.isOfSamePair(first);
-                                     })
-                            ->peerStream;
+      each.peerStream =
+          std::find_if(transfers.begin(), transfers.end(),
+                       [&](const Transfer &first) {
+                         return !first.isEmpty() && each.isOfSamePair(first);
+                       })
+              ->peerStream;
   }
 }
 
@@ -208,10 +215,8 @@ Status PointToPoint::run(World &world, Communicator &collectives,
   for (const Call &call : calls) {
     if (call.root == static_cast<uint32_t>(collectives.index()))
       (call.op == Op::send ? sendsToSelf : receivesFromSelf).push_back(call);
-    else if (call.count != 0)
+    else
       withPeers.push_back(call);
-    else // launches nothing
-      IRISRT_RETURN_IF_ERROR(collectives.run(call));
   }
   // The first stream waits for all others, and they wait for it.
   const Stream first = streams[0];

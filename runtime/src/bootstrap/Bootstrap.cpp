@@ -42,6 +42,8 @@ const char *iris::rt::collectiveName(uint32_t tag) {
     return "writeTrace";
   case CollectiveTag::import:
     return "import of memory";
+  case CollectiveTag::share:
+    return "creation of a communicator that compares calls";
   case CollectiveTag::user:
     return "all-gather";
   }

@@ -35,6 +35,7 @@ enum class CollectiveTag : uint32_t {
   user,
   trace,
   import,
+  share,
 };
 const char *collectiveName(uint32_t tag);
 

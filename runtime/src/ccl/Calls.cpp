@@ -504,10 +504,11 @@ Status Communicator::Impl::run(const Call &call) {
   const plan::Collective &collective = getCollective(call.op);
   if (isEmpty(call) && collective.hasBuffers())
     return compares ? compareCalls(call, checked, opName(call.op).data())
-                    : Status::success();
+                    : transfers.check(call);
   if (size == 1 && !collective.hasCounts())
     return runAlone(call, checked);
   IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
+  IRISRT_RETURN_IF_ERROR(transfers.check(call));
   if (chosen.usesCopyEngine)
     return copyChunks(call, checked, chosen);
   return collective.hasCounts() ? launchCounted(call, checked, chosen)

@@ -78,12 +78,14 @@ Communicator::create(World &world, const CommunicatorOptions &options) {
     return workspace.status().withContext("the communicator's workspace");
   impl->workspace = *workspace;
   std::unique_ptr<Communicator> communicator(new Communicator(std::move(impl)));
-  Status tuned =
-      everyone ? communicator->impl_->tuneWhenCreated(*everyone) : Status();
-  if (tuned.ok())
+  Impl &created = *communicator->impl_;
+  Status status = created.checkCalls ? created.transfers.open() : Status();
+  if (status.ok() && everyone)
+    status = created.tuneWhenCreated(*everyone);
+  if (status.ok())
     return communicator;
   communicator->destroy().ignore("the first error is reported");
-  return tuned;
+  return status;
 }
 
 Communicator::Impl::Impl(World &world, const CommunicatorOptions &options,
@@ -92,8 +94,8 @@ Communicator::Impl::Impl(World &world, const CommunicatorOptions &options,
       cache(options.cache ? options.cache : KernelCache::shared()),
       checkCalls(options.checkCalls.value_or(Env::get().checkCollectives())),
       tuning(CollectiveTuneRequest::from(options.tuning)),
-      agreement(world, group, channel), log(world.rank(), world.numRanks()),
-      side(world) {}
+      agreement(world, group, channel), transfers(world, group),
+      log(world.rank(), world.numRanks()), side(world) {}
 
 Status Communicator::destroy() {
   if (impl_->workspace == 0)

@@ -8,6 +8,7 @@
 #include "ccl/CollectiveTuner.h"
 #include "ccl/SideStream.h"
 #include "ccl/Spec.h"
+#include "ccl/TransferCheck.h"
 #include "core/Log.h"
 #include "iris/ccl/Communicator.h"
 #include "iris/ccl/Selector.h"
@@ -120,6 +121,7 @@ struct Communicator::Impl {
   const bool checkCalls;
   const CollectiveTuneRequest tuning;
   Agreement agreement;
+  TransferCheck transfers;
   const rt::Log log;
   uint64_t workspace = 0;
   /// For copies by copy engines; opened when they are first selected.

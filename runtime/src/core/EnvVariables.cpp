@@ -197,7 +197,7 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
        set<&Env::importBytes_, parseBytes>},
       {{"IRIS_CHECK_COLLECTIVES", "0 or 1", "0",
         "1: the members of a group compare the arguments of every collective "
-        "call and name what differs.",
+        "call, and the lengths of sends and receives, and name what differs.",
         false},
        set<&Env::checkCollectives_, parseFlag>},
       {{"IRIS_COMPILE", "path", "beside the program, beside the library, PATH",

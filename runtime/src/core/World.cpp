@@ -548,6 +548,16 @@ StreamHandle WorldAccess::handleOf(const World &world, Stream stream) {
   return world.impl_->joinedHandleOf(stream);
 }
 
+Expected<std::vector<UniqueFd>> WorldAccess::exchangeFds(World &world, int fd) {
+  World::Impl &impl = *world.impl_;
+  IRISRT_RETURN_IF_ERROR(impl.failure());
+  Expected<Bootstrap::FdResult> result =
+      impl.bootstrap->exchangeFds(CollectiveTag::share, {}, fd, impl.limit);
+  if (!result.ok())
+    return impl.failOnError(result.status());
+  return std::move(result->fds);
+}
+
 Expected<uint64_t> World::import(uint64_t address, uint64_t bytes) {
   IRISRT_RETURN_IF_ERROR(impl_->failure());
   bool isDiverged = false;

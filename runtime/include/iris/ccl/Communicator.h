@@ -40,7 +40,8 @@
 //
 // A failed world returns its error from every call.  With
 // IRIS_CHECK_COLLECTIVES=1 the ranks compare every call on the host and report
-// the difference.
+// the difference.  Of a send and its receive, the later call compares their
+// lengths: it returns invalidArgument if they differ, and the world fails.
 //
 // \param in the input; null if this rank has none
 // \param out the output; null if this rank has none

@@ -3,13 +3,13 @@
 #include "backends/host/HostBackend.h"
 
 #include "core/Align.h"
+#include "core/SharedMemory.h"
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
@@ -120,41 +120,8 @@ Status HostBackend::unreserve(uint64_t address, uint64_t bytes) {
   return Status::success();
 }
 
-/// Creates a sealed memfd, so that no process can shrink mapped memory.
-static Expected<UniqueFd> createSharedMemory(uint64_t bytes) {
-  UniqueFd fd(::memfd_create("iris-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd.valid())
-    return makeErrnoStatus(StatusCode::internal, errno,
-                           "cannot create shared memory");
-  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
-    return makeErrnoStatus(StatusCode::outOfMemory, errno,
-                           "cannot create %llu bytes of shared memory",
-                           static_cast<unsigned long long>(bytes));
-  if (::fcntl(fd.get(), F_ADD_SEALS,
-              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    return makeErrnoStatus(StatusCode::internal, errno,
-                           "cannot seal shared memory");
-  return fd;
-}
-
-/// Checks a peer's memory before it is mapped: touching a file that is shorter
-/// than its mapping kills the process.
-static Status checkSharedMemory(int fd, uint64_t bytes) {
-  struct stat info;
-  if (::fstat(fd, &info) != 0)
-    return makeErrnoStatus(StatusCode::internal, errno,
-                           "cannot stat a peer's memory");
-  int seals = ::fcntl(fd, F_GET_SEALS);
-  if (!S_ISREG(info.st_mode) || seals < 0 || (seals & F_SEAL_SHRINK) == 0 ||
-      static_cast<uint64_t>(info.st_size) != bytes)
-    return makeStatus(StatusCode::invalidArgument,
-                      "a peer's memory is not a sealed file of %llu bytes",
-                      static_cast<unsigned long long>(bytes));
-  return Status::success();
-}
-
 Expected<ChunkHandle> HostBackend::createChunk(uint64_t bytes) {
-  IRISRT_ASSIGN_OR_RETURN(UniqueFd fd, createSharedMemory(bytes));
+  IRISRT_ASSIGN_OR_RETURN(UniqueFd fd, createSharedMemory("iris-heap", bytes));
   std::lock_guard<std::mutex> lock(mutex_);
   return ChunkHandle{chunks_.add(std::move(fd))};
 }
@@ -260,7 +227,7 @@ Expected<uint64_t> HostBackend::mapAnywhere(int fd, uint64_t bytes) {
 }
 
 Expected<uint64_t> HostBackend::allocateShareable(uint64_t bytes) {
-  IRISRT_ASSIGN_OR_RETURN(UniqueFd fd, createSharedMemory(bytes));
+  IRISRT_ASSIGN_OR_RETURN(UniqueFd fd, createSharedMemory("iris-heap", bytes));
   IRISRT_ASSIGN_OR_RETURN(uint64_t address, mapAnywhere(fd.get(), bytes));
   std::lock_guard<std::mutex> lock(mutex_);
   mappings_[address] = Mapping{bytes, std::move(fd)};
@@ -363,7 +330,7 @@ Expected<uint64_t> HostBackend::allocateImportable(uint64_t bytes) {
     return makeStatus(StatusCode::invalidArgument, "cannot allocate %llu bytes",
                       static_cast<unsigned long long>(bytes));
   bytes = alignTo(bytes, hostGranularity);
-  IRISRT_ASSIGN_OR_RETURN(UniqueFd fd, createSharedMemory(bytes));
+  IRISRT_ASSIGN_OR_RETURN(UniqueFd fd, createSharedMemory("iris-heap", bytes));
   IRISRT_ASSIGN_OR_RETURN(uint64_t address, mapAnywhere(fd.get(), bytes));
   {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -128,24 +128,41 @@ static ncclResult_t initRank(const char *function, ncclComm_t *out,
   return create(function, out, *options);
 }
 
+/// The id that every rank makes of NCCL_COMM_ID.
+/// \param known its value
+static Expected<IdContents> knownId(const std::string &known,
+                                    bool isForSeveralNodes) {
+  IdContents contents;
+  contents.secret = Secret().derive("NCCL_COMM_ID " + known);
+  if (!isForSeveralNodes) // ranks of this user only: others cannot connect
+    return contents;
+  const Expected<LaunchInfo> &launch = Env::get().launch();
+  IRISRT_RETURN_IF_ERROR(launch.status());
+  if (launch->token == 0)
+    return Status(StatusCode::failedPrecondition,
+                  "NCCL_COMM_ID for ranks of several machines "
+                  "(IRIS_NODE_ADDRESS) needs a secret, because anybody can "
+                  "connect to its address; set IRIS_TOKEN on every rank to 16 "
+                  "random hexadecimal digits, or pass the id of one rank to "
+                  "the others, without NCCL_COMM_ID");
+  contents.address = known;
+  contents.secret.words[2] = launch->token;
+  return contents;
+}
+
 /// \param host the address of this machine for ranks on others; empty: all are
 ///   on this one
 static Status makeUniqueId(ncclUniqueId *id, const std::string &host) {
   IRISRT_RETURN_IF_ERROR(checkPointer(id, "uniqueId"));
   IdContents contents;
   const std::string &known = Env::get().ncclCommId();
-  if (!known.empty() && !host.empty())
-    return Status(StatusCode::failedPrecondition,
-                  "NCCL_COMM_ID is served for ranks of one machine only; "
-                  "expected ids to be passed to the ranks where "
-                  "IRIS_NODE_ADDRESS is set");
-  if (known.empty()) {
+  if (!known.empty()) {
+    IRISRT_ASSIGN_OR_RETURN(contents, knownId(known, !host.empty()));
+  } else {
     IRISRT_ASSIGN_OR_RETURN(contents.secret, Secret::make());
-  } else { // ranks of this user only: others cannot connect
-    contents.secret = Secret().derive("NCCL_COMM_ID " + known);
-  }
-  if (!host.empty()) {
-    IRISRT_ASSIGN_OR_RETURN(contents.address, Job::reserveAddress(host));
+    if (!host.empty()) {
+      IRISRT_ASSIGN_OR_RETURN(contents.address, Job::reserveAddress(host));
+    }
   }
   IRISRT_ASSIGN_OR_RETURN(*id, makeId(contents));
   return Status::success();

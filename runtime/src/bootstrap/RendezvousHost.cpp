@@ -180,7 +180,7 @@ Status Host::gatherAt() {
   if (!listener.ok())
     return listener.status().withContext(
         "expected an address of rank 0's machine, at which no other process "
-        "listens, in IRIS_RENDEZVOUS_ADDRESS");
+        "listens, in IRIS_RENDEZVOUS_ADDRESS or NCCL_COMM_ID");
   return gather(listener->get());
 }
 

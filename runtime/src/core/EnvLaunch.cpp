@@ -123,6 +123,7 @@ static const LauncherNames *findLauncher(const EnvLookup &var) {
 Expected<LaunchInfo> iris::rt::readLaunch(const EnvLookup &var) {
   LaunchInfo info;
   info.node = var("IRIS_NODE");
+  IRISRT_RETURN_IF_ERROR(readToken(var, info));
   const LauncherNames *names = findLauncher(var);
   if (!names) {
     info.job = "alone:" + std::to_string(::getpid());
@@ -130,7 +131,6 @@ Expected<LaunchInfo> iris::rt::readLaunch(const EnvLookup &var) {
   }
   IRISRT_RETURN_IF_ERROR(readRank(*names, var, info));
   info.job = names->jobOf(var);
-  IRISRT_RETURN_IF_ERROR(readToken(var, info));
   info.address = var("IRIS_RENDEZVOUS_ADDRESS");
   std::optional<uint64_t> notice = parseNumber(var("IRIS_NOTICE_FD"));
   if (names->hasNotices && notice && *notice <= INT_MAX)

@@ -248,7 +248,8 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
        set<&Env::ncclKernelDir_, parseAbsolutePath>},
       {{"NCCL_COMM_ID", "HOST:PORT", "none",
         "NCCL's: what ncclGetUniqueId makes the id of, on all ranks the same. "
-        "libiris_nccl takes it as a text, for ranks of one machine.",
+        "For ranks of one machine libiris_nccl takes it as a text; with "
+        "IRIS_NODE_ADDRESS and IRIS_TOKEN, rank 0 listens there.",
         false},
        set<&Env::ncclCommId_, parsePath>},
       {{"IRIS_TUNE", "off, quick or full",

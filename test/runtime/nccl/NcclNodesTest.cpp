@@ -11,6 +11,8 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <functional>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <type_traits>
 #include <unistd.h>
 
@@ -58,6 +60,80 @@ TEST(NcclNodes, RanksMeetAtTheAddressOfTheId) {
     };
     EXPECT_EQ("", failures(runProcesses(numRanks, body))) << numRanks;
   }
+}
+
+/// An address of this machine at which no process listens now.
+static std::string freeAddress() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto *any = reinterpret_cast<sockaddr *>(&address);
+  EXPECT_EQ(0, ::bind(fd, any, size));
+  EXPECT_EQ(0, ::getsockname(fd, any, &size));
+  ::close(fd);
+  return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+}
+
+/// Each rank makes the id of NCCL_COMM_ID, for each of some communicators.
+static std::string createOfKnownId(const LaunchInfo &launch,
+                                   const std::string &address,
+                                   const char *token, const char *limit) {
+  ::setenv("NCCL_COMM_ID", address.c_str(), 1);
+  ::setenv("IRIS_NODE_ADDRESS", "127.0.0.1", 1);
+  ::setenv("IRIS_NODE", "one", 1);
+  ::setenv("IRIS_NCCL_DEVICE", "host", 1);
+  ::setenv("IRIS_JOIN_LIMIT", limit, 1);
+  if (token)
+    ::setenv("IRIS_TOKEN", token, 1);
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    ncclUniqueId id;
+    if (ncclResult_t result = ncclGetUniqueId(&id))
+      return std::to_string(result) + ": " + ncclGetLastError(nullptr);
+    ncclComm_t comm = nullptr;
+    if (ncclCommInitRank(&comm, static_cast<int>(launch.numRanks), id,
+                         static_cast<int>(launch.rank)) != ncclSuccess ||
+        ncclCommDestroy(comm) != ncclSuccess)
+      return ncclGetLastError(nullptr);
+  }
+  return "";
+}
+
+TEST(NcclNodes, KnownIdsHaveASecret) {
+  const std::string address = freeAddress();
+  for (uint32_t numRanks : {1u, 3u}) {
+    auto body = [&](const LaunchInfo &launch) {
+      return createOfKnownId(launch, address, "600df00d", "20");
+    };
+    EXPECT_EQ("", failures(runProcesses(numRanks, body))) << numRanks;
+  }
+}
+
+TEST(NcclNodes, KnownIdsNeedASecret) {
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    ::unsetenv("IRIS_TOKEN");
+    const std::string text =
+        createOfKnownId(launch, "127.0.0.1:1", nullptr, "20");
+    const bool isExpected =
+        text.find(std::to_string(ncclInvalidUsage) + ": ") == 0 &&
+        text.find("set IRIS_TOKEN on every rank") != std::string::npos;
+    return isExpected ? "" : "another error: " + text;
+  };
+  EXPECT_EQ("", failures(runProcesses(2, body)));
+}
+
+TEST(NcclNodes, KnownIdsOfOtherSecretsAreRefused) {
+  const std::string address = freeAddress();
+  auto body = [&](const LaunchInfo &launch) -> std::string {
+    const std::string text = createOfKnownId(
+        launch, address, launch.rank == 0 ? "600df00d" : "bad", "3");
+    return text.find("token") != std::string::npos ||
+                   text.find("rank 1") != std::string::npos
+               ? ""
+               : "another error: " + text;
+  };
+  EXPECT_EQ("", failures(runProcesses(2, body)));
 }
 
 TEST(NcclNodes, AMissingEngineIsAnErrorOfEveryRank) {

@@ -96,6 +96,13 @@ TEST(Env, TokensAreHexadecimal) {
   }
 }
 
+/// For ids of NCCL's API that every rank makes.
+TEST(Env, TokensNeedNoLauncher) {
+  EXPECT_EQ(envOf({{"IRIS_TOKEN", "ff"}}).launch()->token, 255u);
+  EXPECT_EQ(envOf({{"IRIS_TOKEN", "ff"}}).launch()->launcher, "none");
+  EXPECT_FALSE(envOf({{"IRIS_TOKEN", "secret"}}).launch().ok());
+}
+
 TEST(Env, NoticesAreOfOurLauncherOnly) {
   std::map<std::string, std::string> variables = {
       {"IRIS_RANK", "0"}, {"IRIS_WORLD_SIZE", "2"}, {"IRIS_NOTICE_FD", "17"}};

@@ -132,6 +132,17 @@ Expected<double> Session::estimate(const ccl::Call &call) {
   return between ? between->estimate(call) : collectives->estimate(call);
 }
 
+/// The world names ranks by their numbers in the node.
+static Status namedIn(const Job &job, const Status &status) {
+  std::string ranks;
+  for (uint32_t rank : job.ranksOf(job.node()))
+    ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+  return status.withContext(
+      formatString("by the numbers in node %u, which has ranks %s of the "
+                   "communicator",
+                   job.node(), ranks.c_str()));
+}
+
 /// Those with ranks of this node are kernels, in which the peer is the rank in
 /// the node.
 Status Session::runPointToPoint(PointToPoint &pointToPoint,
@@ -150,10 +161,18 @@ Status Session::runPointToPoint(PointToPoint &pointToPoint,
     }
     inside.push_back(call);
   }
-  auto runInside = [&] {
-    return inside.empty()
-               ? Status::success()
-               : pointToPoint.run(*world, *collectives, inside, streams);
+  auto runInside = [&]() -> Status {
+    if (inside.empty())
+      return Status::success();
+    Status status = pointToPoint.run(*world, *collectives, inside, streams);
+    if (!job || status.ok() || world->failure().ok())
+      return status;
+    // Of this node's ranks, until all learn of it.
+    if (status.code() != StatusCode::aborted) {
+      status = namedIn(*job, status);
+      between->fail(status);
+    }
+    return status;
   };
   return across.empty() ? runInside()
                         : between->transfer(across, streams, runInside);

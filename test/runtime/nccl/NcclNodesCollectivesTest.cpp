@@ -375,6 +375,37 @@ TEST(NcclNodesCollectives, DifferentCallsAreNamed) {
   ::unsetenv("IRIS_CHECK_COLLECTIVES");
 }
 
+/// Within a node, whose ranks have other numbers there.
+TEST(NcclNodesCollectives, DifferentLengthsAreNamed) {
+  auto body = [](NcclRank &rank) -> std::string {
+    std::vector<float> data(8, 1);
+    ncclResult_t result = ncclSuccess;
+    if (rank.rank == 2)
+      result = ncclSend(data.data(), 8, ncclFloat32, 3, rank.comm, nullptr);
+    if (rank.rank == 3)
+      result = ncclRecv(data.data(), 7, ncclFloat32, 2, rank.comm, nullptr);
+    while (result == ncclSuccess)
+      NCCL_TRY(ncclCommGetAsyncError(rank.comm, &result));
+    RANK_CHECK(result == ncclRemoteError ||
+               (rank.rank > 1 && result == ncclInvalidArgument));
+    // The text is that of the next call.
+    RANK_CHECK(ncclAllReduce(data.data(), data.data(), 8, ncclFloat32, ncclSum,
+                             rank.comm, nullptr) != ncclSuccess);
+    const std::string text = ncclGetLastError(nullptr);
+    for (const char *part :
+         {"by the numbers in node 1, which has ranks 2, 3",
+          "28 bytes (f32 x 7)", "message 1 between them", "32 bytes (f32 x 8)"})
+      if (text.find(part) == std::string::npos)
+        return text;
+    NCCL_TRY(ncclCommAbort(rank.comm));
+    rank.comm = nullptr;
+    return "";
+  };
+  ::setenv("IRIS_CHECK_COLLECTIVES", "1", 1);
+  EXPECT_EQ("", failures(onNodes("aabb", body)));
+  ::unsetenv("IRIS_CHECK_COLLECTIVES");
+}
+
 TEST(NcclNodesCollectives, AKilledNodeIsARemoteErrorOfAllOthers) {
   const std::string nodes = "aabbc";
   auto ends = onNodes(nodes, [](NcclRank &rank) -> std::string {

@@ -3,6 +3,8 @@
 
 #include "iris/Kernels/CollectiveKernels.h"
 
+#include "iris/Plan/Transfers.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -33,6 +35,13 @@ static Generator getGenerator(const CollectiveConfig &config) {
 
 void mlir::iris::buildBarrier(KernelBuilder &k) { k.barrier(); }
 
+/// The most programs of a launch.
+static int64_t countPrograms(const CollectiveConfig &config) {
+  if (!config.variant->has(plan::grouped))
+    return config.programs;
+  return config.programs * plan::countConnections(config.maxMembers());
+}
+
 /// The kernel's "config" metadata, which the runtime needs to launch it.
 static DictionaryAttr describe(const CollectiveConfig &config, MLIRContext *c) {
   Builder b(c);
@@ -45,7 +54,7 @@ static DictionaryAttr describe(const CollectiveConfig &config, MLIRContext *c) {
       b.getNamedAttr("group", b.getI64IntegerAttr(config.size)),
       b.getNamedAttr("variant", b.getStringAttr(config.variant->name)),
       b.getNamedAttr("tile", b.getI64IntegerAttr(config.tile)),
-      b.getNamedAttr("programs", b.getI64IntegerAttr(config.programs)),
+      b.getNamedAttr("programs", b.getI64IntegerAttr(countPrograms(config))),
       b.getNamedAttr("warps", b.getI64IntegerAttr(config.warps)),
       b.getNamedAttr("xcds", b.getI64IntegerAttr(config.xcds)),
       b.getNamedAttr("staged", b.getBoolAttr(config.staged)),

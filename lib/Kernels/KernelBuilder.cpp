@@ -3,6 +3,8 @@
 
 #include "iris/Kernels/KernelBuilder.h"
 
+#include "iris/Plan/Transfers.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,6 +34,15 @@ static SmallVector<Type> argumentTypes(const CollectiveConfig &config) {
                                AffineMap(), heap);
   Type index = IndexType::get(context);
   const plan::Collective &collective = *config.collective;
+  if (config.variant->has(plan::grouped)) {
+    auto memory = MemRefType::get({dynamic}, IntegerType::get(context, 8));
+    SmallVector<Type> types = {bytes, memory, index};
+    const int64_t connections = plan::countConnections(config.maxMembers());
+    types.append(connections *
+                     (1 + 2 * plan::countMessages(config.maxMembers())),
+                 index);
+    return types;
+  }
   SmallVector<Type> types = {data(config.staged || collective.in.isOnlyOnRoot),
                              data(config.staged || collective.out.isOnlyOnRoot),
                              bytes, index, index};
@@ -45,6 +56,32 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
     : GroupBuilder(module, argumentTypes(config),
                    {config.size, config.warps, config.xcds}),
       config(config) {
+  if (config.variant->has(plan::grouped))
+    takeTransfers();
+  else
+    takeArguments();
+  barrierState = words(Workspace::barrier, Workspace::barrierBytes);
+}
+
+void KernelBuilder::takeTransfers() {
+  auto arguments = kernel.getArguments().drop_front();
+  auto take = [&](int64_t number) {
+    SmallVector<Value> taken(arguments.take_front(number));
+    arguments = arguments.drop_front(number);
+    return taken;
+  };
+  workspace = take(1).front();
+  transfers.memory = take(1).front();
+  transfers.numConnections = take(1).front();
+  const int64_t connections = plan::countConnections(config.maxMembers());
+  const int64_t messages =
+      connections * plan::countMessages(config.maxMembers());
+  transfers.connections = take(connections);
+  transfers.distances = take(messages);
+  transfers.messages = take(messages);
+}
+
+void KernelBuilder::takeArguments() {
   in = kernel.getArgument(1);
   out = kernel.getArgument(2);
   workspace = kernel.getArgument(3);
@@ -63,7 +100,6 @@ KernelBuilder::KernelBuilder(gpu::GPUModuleOp module,
     isRootOffHeap = notLess(root, index(plan::rootIsElsewhere));
     root = rem(root, index(plan::rootIsElsewhere));
   }
-  barrierState = words(Workspace::barrier, Workspace::barrierBytes);
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,9 +17,18 @@
 // whatever else the ranks do in between. A send of more than fifoDepth steps
 // per program ends only when the receiver receives.
 //
+// The kernel of a group does the same for several messages at once. Each
+// connection, a peer and a direction, has an equal part of the programs. Each
+// of these takes the place of some programs that a kernel of the message alone
+// has, one after the other: of the programs n, n + s, n + 2 s, ... of the first
+// message, then of the next one. The peer's kernel may have another step s, or
+// the message alone. Of what is not done on either side, the first message's
+// first program is in turn on both, so it goes on.
+//
 //===----------------------------------------------------------------------===//
 
 #include "iris/Kernels/CollectiveKernels.h"
+#include "iris/Plan/Transfers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -202,4 +211,91 @@ void mlir::iris::buildRecvPacket(KernelBuilder &k) {
     k.store(tile, k.window(k.out, start, length), k.index(0));
     fifo.signal(fifo.takenBy(k.me), number);
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// values[number].
+static Value pick(KernelBuilder &k, ArrayRef<Value> values, Value number) {
+  Value picked = values.front();
+  for (auto [i, value] : llvm::enumerate(values.drop_front()))
+    picked = k.select(k.equal(number, k.index(static_cast<int64_t>(i) + 1)),
+                      value, picked);
+  return picked;
+}
+
+static Value getField(KernelBuilder &k, Value packed,
+                      plan::TransferField field) {
+  Value above = k.div(packed, k.index(int64_t(1) << field.first));
+  return k.rem(above, k.index(int64_t(1) << field.bits));
+}
+
+static Value isSet(KernelBuilder &k, Value packed, plan::TransferField field) {
+  return k.notEqual(getField(k, packed, field), k.index(0));
+}
+
+/// Builds `body` as it is in a kernel of the packets alone.
+static void inPackets(KernelBuilder &k, llvm::function_ref<void()> body) {
+  const CollectiveConfig config = k.config;
+  const plan::Variant *variant = config.collective->find("packet");
+  k.config.tile = config.defaultTileOf(*variant);
+  k.config.variant = variant;
+  body();
+  k.config = config;
+}
+
+/// The parts of a message that one program of the group has; `step` is the
+/// number of the connection's programs.
+static void buildMessage(KernelBuilder &k, bool isSend, Value message,
+                         Value first, Value step) {
+  k.count = getField(k, message, plan::Message::countField);
+  k.programs = getField(k, message, plan::Message::programsField);
+  Value isPacket = isSet(k, message, plan::Message::packetsField);
+  k.loop(first, k.programs, step, [&](Value program) {
+    k.program = program;
+    k.ifThenElse(
+        isPacket,
+        [&] {
+          inPackets(k,
+                    [&] { isSend ? buildSendPacket(k) : buildRecvPacket(k); });
+        },
+        [&] { isSend ? buildSend(k) : buildRecv(k); });
+  });
+}
+
+void mlir::iris::buildSendRecvGroup(KernelBuilder &k) {
+  const KernelBuilder::Transfers &all = k.transfers;
+  Value first = k.div(k.program, all.numConnections);
+  Value step = k.div(k.programs, all.numConnections);
+  Value mine = k.rem(k.program, all.numConnections);
+  Value connection = pick(k, all.connections, mine);
+  k.root = getField(k, connection, plan::Connection::peerField);
+  // The arguments of other connections take no registers from here on.
+  auto ofConnection = [&](ArrayRef<Value> values) {
+    SmallVector<Value> picked;
+    for (; !values.empty(); values = values.drop_front(all.connections.size()))
+      picked.push_back(
+          pick(k, values.take_front(all.connections.size()), mine));
+    return picked;
+  };
+  const SmallVector<Value> distances = ofConnection(all.distances),
+                           messages = ofConnection(all.messages);
+  Value end = getField(k, connection, plan::Connection::messagesField);
+  auto type = MemRefType::get({ShapedType::kDynamic}, k.config.storage);
+  // The directions have loops of their own, so that what is computed before one
+  // of them takes no registers in the other.
+  auto forMessages = [&](bool isSend) {
+    k.loop(k.index(0), end, k.index(1), [&](Value number) {
+      Value message = pick(k, messages, number);
+      Value count = getField(k, message, plan::Message::countField);
+      k.in = k.out = memref::ViewOp::create(k.b, type, all.memory,
+                                            pick(k, distances, number), count);
+      buildMessage(k, isSend, message, first, step);
+    });
+  };
+  k.ifThenElse(
+      isSet(k, connection, plan::Connection::sendField),
+      [&] { forMessages(true); }, [&] { forMessages(false); });
 }

@@ -53,6 +53,13 @@ int64_t CollectiveForm::largestTile() const {
   return largest;
 }
 
+int64_t CollectiveForm::defaultTileOf(const Variant &other) const {
+  CollectiveForm form = *this;
+  form.variant = &other;
+  form.tile = getTileNumber(other, elementBytes).defaultValue;
+  return form.largestTile();
+}
+
 int64_t CollectiveForm::packetRound() const {
   if (collective->isPointToPoint())
     return Workspace::fifoDepth * Workspace::fifoPrograms *

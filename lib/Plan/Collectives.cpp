@@ -70,6 +70,7 @@ static std::string describe(const Collective &collective,
   add(text, "kernel", asText(variant.hasKernel()));
   add(text, "any_order", asText(variant.has(anyOrder)));
   add(text, "only_by_name", asText(variant.has(onlyByName)));
+  add(text, "grouped", asText(variant.has(grouped)));
   add(text, "tile_bytes", std::to_string(getDefaultTileBytes(variant)));
   add(text, "warps", std::to_string(collectiveWarps.defaultValue));
   addWork(text, collective, variant);

@@ -36,7 +36,7 @@ from variants import IN_PLACE, MOVES, REDUCES, having
 
 WORKSPACE_BYTES = 768 << 10
 TILE_BYTES = 2048
-EXCHANGE_BYTES = {"fifo": 32, "packet": 16}
+EXCHANGE_BYTES = {"fifo": 32, "packet": 16, "group": 32}
 PROGRAMS = (2, 1, 2)  # per launch
 POISON = 99
 REDUCTIONS = {"sum": np.sum, "max": np.max, "min": np.min}
@@ -115,6 +115,8 @@ class Case:
                 f"{ranks} {{{', '.join(entries)}}}\n")
 
     def kernels(self):
+        if self.variant == "group":
+            return ["send_group"]
         if self.is_exchange:
             return [f"send_{self.variant}", f"recv_{self.variant}"]
         return [self.kernel]
@@ -244,6 +246,8 @@ class Run:
                 rank, kernel, PROGRAMS[launch], source, in_size, target,
                 out_size, self.workspace, count, root)
 
+        if self.case.variant == "group":
+            return self.group(rank, launch, source, target)
         if not self.case.is_exchange:
             return [start(self.case.kernel, self.root(launch))]
         # A ring in which every other rank receives first: a message that the
@@ -252,6 +256,40 @@ class Run:
         steps = [start(send, (rank + 1) % ranks),
                  start(receive, (rank - 1) % ranks)]
         return steps if rank % 2 == 0 else steps[::-1]
+
+    def group(self, rank, launch, source, target):
+        """The ring in two messages, which start together on even ranks. The
+        others send and receive them one by one, except what is in packets."""
+        world, width = self.world, self.element.dtype.itemsize
+        after, before = (rank + 1) % world.ranks, (rank - 1) % world.ranks
+        count, in_packets = self.counts[launch], launch == 2
+        parts = [(0, count // 3), (count // 3, count - count // 3)]
+        if rank % 2 == 1 and not in_packets:
+            return [world.launch(rank, kernel, PROGRAMS[launch],
+                                 buffer + first * width, length,
+                                 buffer + first * width, length,
+                                 self.workspace, length, peer)
+                    for kernel, buffer, peer in (
+                        ("recv_fifo", target, before),
+                        ("send_fifo", source, after))
+                    for first, length in parts]
+        # As iris/Plan/Transfers.h says.
+        connections = 2 * (world.ranks - 1)
+        messages = max(16 // connections, 2)
+        base = self.workspace.address(rank)
+        numbers = np.zeros((1 + 2 * messages, connections), np.int64)
+        for c, (is_send, buffer, peer) in enumerate(
+                ((1, source, after), (0, target, before))):
+            numbers[0, c] = peer | is_send << 16 | len(parts) << 17
+            for m, (first, length) in enumerate(parts):
+                numbers[1 + m, c] = buffer + first * width - base
+                numbers[1 + messages + m, c] = (
+                    length | in_packets << 52 | PROGRAMS[launch] << 53)
+        # Fewer programs than the messages have, as many, and more.
+        programs = 2 * (1, 1, 3)[launch]
+        return [world.launch(rank, "send_group", programs, self.workspace,
+                             base, WORKSPACE_BYTES, 2,
+                             *(int(n) for n in numbers.flatten()))]
 
     def expected(self, rank, launch):
         """The expected output."""

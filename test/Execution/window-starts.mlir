@@ -5,47 +5,46 @@
 // 7 s + d copies from element s of the source to element d of its own row,
 // tile by tile and the last tile alone, and then to the row of the next rank.
 //
-// RUN: sed 's/ELEMENT/i8/; s/CONVERT/arith.trunci/; s/TILE/1024/g' %s > %t.i8.mlir
-// RUN: sed 's/ELEMENT/i16/; s/CONVERT/arith.trunci/; s/TILE/1024/g' %s > %t.i16.mlir
-// RUN: sed 's/ELEMENT/f32/; s/CONVERT/arith.uitofp/; s/TILE/512/g' %s > %t.f32.mlir
-// RUN: sed 's/ELEMENT/f64/; s/CONVERT/arith.uitofp/; s/TILE/512/g' %s > %t.f64.mlir
+// RUN: sed 's/f32/i8/; s/arith.uitofp/arith.trunci/; s/512/1024/g' %s > %t.i8.mlir
+// RUN: sed 's/f32/i16/; s/arith.uitofp/arith.trunci/; s/512/1024/g' %s > %t.i16.mlir
+// RUN: sed 's/f32/f64/' %s > %t.f64.mlir
 // RUN: iris-run -n 1 %t.i8.mlir | FileCheck %s
-// RUN: iris-run -n 3 %t.f32.mlir | FileCheck %s
+// RUN: iris-run -n 3 %s | FileCheck %s
 // RUN: iris-run -n 2 --device=reference %t.i16.mlir | FileCheck %s
 // RUN: iris-run -n 2 --device=emulated:gfx942 %t.i8.mlir | FileCheck %s
 // RUN: iris-run -n 2 --device=emulated:gfx942 %t.i16.mlir | FileCheck %s
-// RUN: iris-run -n 2 --device=emulated:gfx942 %t.f32.mlir | FileCheck %s
+// RUN: iris-run -n 2 --device=emulated:gfx942 %s | FileCheck %s
 // RUN: iris-run -n 2 --device=emulated:gfx942 %t.f64.mlir | FileCheck %s
 // RUN: iris-run -n 2 --device=emulated:gfx1201 %t.i8.mlir | FileCheck %s
 // RUN: iris-run -n 2 --device=emulated:gfx1201 %t.i16.mlir | FileCheck %s
-// RUN: iris-run -n 2 --device=emulated:gfx1201 %t.f32.mlir | FileCheck %s
+// RUN: iris-run -n 2 --device=emulated:gfx1201 %s | FileCheck %s
 // CHECK: checks passed
 
-!element = ELEMENT
+!element = f32
 !buffer = memref<?x!element, #iris.symmetric>
 !window = memref<?x!element, strided<[1], offset: ?>, #iris.symmetric>
-!tile = tensor<TILEx!element>
+!tile = tensor<512x!element>
 
 gpu.module @kernels {
   // The elements from `start` on: (5 i + 3) mod 127.
   func.func @values(%start: index) -> !tile {
-    %i = tile.range : tensor<TILExi32>
+    %i = tile.range : tensor<512xi32>
     %start.i32 = arith.index_cast %start : index to i32
-    %starts = tensor.splat %start.i32 : tensor<TILExi32>
-    %5 = arith.constant dense<5> : tensor<TILExi32>
-    %3 = arith.constant dense<3> : tensor<TILExi32>
-    %127 = arith.constant dense<127> : tensor<TILExi32>
-    %a = arith.addi %i, %starts : tensor<TILExi32>
-    %b = arith.muli %a, %5 : tensor<TILExi32>
-    %c = arith.addi %b, %3 : tensor<TILExi32>
-    %d = arith.remui %c, %127 : tensor<TILExi32>
-    %e = CONVERT %d : tensor<TILExi32> to !tile
+    %starts = tensor.splat %start.i32 : tensor<512xi32>
+    %5 = arith.constant dense<5> : tensor<512xi32>
+    %3 = arith.constant dense<3> : tensor<512xi32>
+    %127 = arith.constant dense<127> : tensor<512xi32>
+    %a = arith.addi %i, %starts : tensor<512xi32>
+    %b = arith.muli %a, %5 : tensor<512xi32>
+    %c = arith.addi %b, %3 : tensor<512xi32>
+    %d = arith.remui %c, %127 : tensor<512xi32>
+    %e = arith.uitofp %d : tensor<512xi32> to !tile
     return %e : !tile
   }
   // 127, which no element is.
   func.func @none() -> !tile {
-    %127 = arith.constant dense<127> : tensor<TILExi32>
-    %e = CONVERT %127 : tensor<TILExi32> to !tile
+    %127 = arith.constant dense<127> : tensor<512xi32>
+    %e = arith.uitofp %127 : tensor<512xi32> to !tile
     return %e : !tile
   }
 
@@ -53,7 +52,7 @@ gpu.module @kernels {
       kernel attributes {iris.num_warps = 1 : i32} {
     %c0 = arith.constant 0 : index
     %c4096 = arith.constant 4096 : index
-    %step = arith.constant TILE : index
+    %step = arith.constant 512 : index
     %row = gpu.block_id x
     %first = arith.muli %row, %c4096 : index
     %mine = memref.subview %own[%first] [%c4096] [1] : !buffer to !window
@@ -77,7 +76,7 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c7 = arith.constant 7 : index
-    %step = arith.constant TILE : index
+    %step = arith.constant 512 : index
     %length = arith.constant 2085 : index
     %row = gpu.block_id x
     %s = arith.divui %row, %c7 : index
@@ -105,17 +104,17 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %c7 = arith.constant 7 : index
     %c4096 = arith.constant 4096 : index
-    %step = arith.constant TILE : index
+    %step = arith.constant 512 : index
     %length = arith.constant 2085 : index
     %row = gpu.block_id x
     %s = arith.divui %row, %c7 : index
     %d = arith.remui %row, %c7 : index
     %shift = arith.subi %s, %d : index
     %d.i32 = arith.index_cast %d : index to i32
-    %firsts = tensor.splat %d.i32 : tensor<TILExi32>
+    %firsts = tensor.splat %d.i32 : tensor<512xi32>
     %end = arith.addi %d, %length : index
     %end.i32 = arith.index_cast %end : index to i32
-    %ends = tensor.splat %end.i32 : tensor<TILExi32>
+    %ends = tensor.splat %end.i32 : tensor<512xi32>
     %first = arith.muli %row, %c4096 : index
     %mine = memref.subview %own[%first] [%c4096] [1] : !buffer to !window
     %far = memref.subview %sent[%first] [%c4096] [1] : !buffer to !window
@@ -124,13 +123,13 @@ gpu.module @kernels {
       %start = arith.addi %i, %shift : index
       %v = func.call @values(%start) : (index) -> !tile
       %i.i32 = arith.index_cast %i : index to i32
-      %is = tensor.splat %i.i32 : tensor<TILExi32>
-      %range = tile.range : tensor<TILExi32>
-      %at = arith.addi %range, %is : tensor<TILExi32>
-      %isFrom = arith.cmpi sge, %at, %firsts : tensor<TILExi32>
-      %isTo = arith.cmpi slt, %at, %ends : tensor<TILExi32>
-      %isInside = arith.andi %isFrom, %isTo : tensor<TILExi1>
-      %want = arith.select %isInside, %v, %none : tensor<TILExi1>, !tile
+      %is = tensor.splat %i.i32 : tensor<512xi32>
+      %range = tile.range : tensor<512xi32>
+      %at = arith.addi %range, %is : tensor<512xi32>
+      %isFrom = arith.cmpi sge, %at, %firsts : tensor<512xi32>
+      %isTo = arith.cmpi slt, %at, %ends : tensor<512xi32>
+      %isInside = arith.andi %isFrom, %isTo : tensor<512xi1>
+      %want = arith.select %isInside, %v, %none : tensor<512xi1>, !tile
       %got = tile.load %mine[%i] : !window -> !tile
       iris.expect_eq %got, %want, "own" : !tile
       %came = tile.load %far[%i] : !window -> !tile

@@ -22,7 +22,7 @@ public:
   /// of `iris.collective`. The insertion point is in its body.
   KernelBuilder(gpu::GPUModuleOp module, const CollectiveConfig &config);
 
-  const CollectiveConfig &config;
+  CollectiveConfig config;
   /// The kernel's arguments after the context.
   Value in, out, count, root;
   /// The tables of a buffer with counts: memref<?xi64> with an entry for every
@@ -31,6 +31,13 @@ public:
     Value counts, offsets;
   };
   ChunkTable inChunks, outChunks;
+  /// The arguments of the kernel of a group of sends and receives
+  /// (Transfers.h); it has none of the others.
+  struct Transfers {
+    Value memory, numConnections;
+    SmallVector<Value> connections, distances, messages;
+  };
+  Transfers transfers;
 
   //===--------------------------------------------------------------------===//
   // Control
@@ -211,6 +218,8 @@ public:
   Value slicesOfAll(Value buffer, Value start, Value length);
 
 private:
+  void takeArguments();
+  void takeTransfers();
   /// Stores the distance of this rank's buffer from its workspace, in bytes, to
   /// `member`'s peer program.
   void announceTo(Value member, Value distance);

@@ -103,6 +103,9 @@ struct CollectiveForm {
   TileRoom tileRoom() const;
   /// `tile`, halved until the workspace has room for it.
   int64_t largestTile() const;
+  /// The tile of another variant of the same operation, which only moves data,
+  /// where no config gives one.
+  int64_t defaultTileOf(const Variant &other) const;
 
   /// Elements of a chunk that packets carry in one round.
   int64_t packetRound() const;

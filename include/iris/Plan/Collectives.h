@@ -81,6 +81,9 @@ enum Trait : uint32_t {
   inputSlots = 1 << 9,
   /// Each program of a launch has two slots of its own in the scratch.
   programSlots = 1 << 10,
+  /// Runs any sends and receives at once, in slots and in packets: the same
+  /// kernel for both directions, whose arguments Transfers.h has.
+  grouped = 1 << 11,
 };
 
 struct Variant {

@@ -265,8 +265,8 @@ Status Communicator::Impl::compareCalls(const Call &call,
 // Launches
 //===----------------------------------------------------------------------===//
 
-static IrisRtArg vectorArg(IrisRtElement element, const Extent &extent,
-                           bool symmetric) {
+IrisRtArg iris::ccl::vectorArg(IrisRtElement element, const Extent &extent,
+                               bool symmetric) {
   IrisRtArg arg = {};
   arg.kind = IRISRT_ARG_MEMREF;
   arg.element = element;
@@ -464,21 +464,6 @@ bool Communicator::Impl::onlyEnqueues(const Call &call) const {
   return !tuningKey.ok() || choices.count(keyOf(call, *tuningKey)) > 0;
 }
 
-Expected<Occupancy> Communicator::Impl::occupancy(const Call &call) {
-  IRISRT_RETURN_IF_ERROR(checkUsable(opName(call.op).data()));
-  IRISRT_ASSIGN_OR_RETURN(CheckedCall checked, check(call));
-  Occupancy occupancy;
-  if (isEmpty(call))
-    return occupancy;
-  IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
-  const Kernel &kernel = chosen.kernel->kernel;
-  const uint64_t width = elementBytes(kernel.info().args[1].element);
-  occupancy.programs =
-      programsFor(checked.chunkBytes / width, *chosen.kernel, chosen);
-  IRISRT_ASSIGN_OR_RETURN(occupancy.most, world.maxCoresident(kernel));
-  return occupancy;
-}
-
 /// What is selected for a call without a config; nothing if no rank sends data.
 Expected<std::optional<Selection>>
 Communicator::Impl::selectionOf(const Call &call) const {
@@ -492,6 +477,8 @@ Communicator::Impl::selectionOf(const Call &call) const {
 }
 
 Status Communicator::Impl::run(const Call &call) {
+  if (runsInGroup(call))
+    return runGroup({call}, call.stream);
   if (workspace == 0 || !group.contains() || !world.failure().ok())
     return checkUsable(opName(call.op).data());
   const auto size = static_cast<uint32_t>(group.ranks.size());

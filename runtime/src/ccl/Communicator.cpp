@@ -329,6 +329,8 @@ Communicator::Impl::configsToPrepare(const Call &call,
     add(/*onHeap=*/true);
   if (isAnywhere || config.staged)
     add(/*onHeap=*/false);
+  if (getCollective(call.op).isPointToPoint())
+    configs.push_back(groupConfig());
   return configs;
 }
 

@@ -59,6 +59,13 @@ struct ChoiceHash {
   size_t operator()(const ChoiceKey &key) const;
 };
 
+/// A send or a receive of a group (TransferGroup.cpp).
+struct Transfer;
+
+/// The argument of a one-dimensional buffer.
+IrisRtArg vectorArg(IrisRtElement element, const Extent &extent,
+                    bool symmetric);
+
 struct Communicator::Impl {
   Impl(rt::World &world, const CommunicatorOptions &options, rt::Group members,
        uint32_t channel);
@@ -84,7 +91,13 @@ struct Communicator::Impl {
 
   rt::Status run(const Call &call);
   bool onlyEnqueues(const Call &call) const;
-  rt::Expected<Occupancy> occupancy(const Call &call);
+  /// Whether a send or receive asks by its config for the kernel of groups.
+  static bool runsInGroup(const Call &call);
+  rt::Status runGroup(const std::vector<Call> &calls, rt::Stream stream);
+  rt::Status launchGroup(const std::vector<Transfer> &group,
+                         const LoadedKernel &loaded, rt::Stream stream);
+  /// The config of the kernel of groups.
+  Config groupConfig() const;
   rt::Status runAlone(const Call &call, const CheckedCall &checked);
   rt::Status compareCalls(const Call &call, const CheckedCall &checked,
                           const std::string &how);

@@ -29,5 +29,14 @@ Status iris::ccl::listKernels(const std::string &target, Op op, DType dtype,
       }
     }
   }
+  if (!getCollective(op).isPointToPoint())
+    return Status::success();
+  // The kernel of groups has the config of slots, which every target has.
+  IRISRT_ASSIGN_OR_RETURN(
+      std::vector<Config> configs,
+      candidatesOfTarget(Op::send, dtype, target, /*onHeap=*/true));
+  for (const Config &config : configs)
+    if (config.variant == variantsOf(Op::send).front())
+      add(configOfGroups(config));
   return Status::success();
 }

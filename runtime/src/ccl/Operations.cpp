@@ -19,11 +19,15 @@ bool Communicator::onlyEnqueues(const Call &call) const {
   return !findCollective(call.op) || impl_->onlyEnqueues(call);
 }
 
-Expected<Occupancy> Communicator::occupancy(const Call &call) {
-  if (!findCollective(call.op) || !getCollective(call.op).isPointToPoint())
-    return Status(StatusCode::invalidArgument,
-                  "occupancy: expected a send or receive");
-  return impl_->occupancy(call);
+Status Communicator::runGroup(const std::vector<Call> &transfers,
+                              Stream stream) {
+  for (const Call &call : transfers)
+    if (!findCollective(call.op) || !getCollective(call.op).isPointToPoint())
+      return Status(
+          StatusCode::invalidArgument,
+          "runGroup: a group has another operation; expected sends and "
+          "receives");
+  return impl_->runGroup(transfers, stream);
 }
 
 /// A call whose kernel is selected by its length.

@@ -19,7 +19,7 @@ using iris::rt::formatString;
 /// same in every run.
 static bool isEligible(Op op, const std::string &name, bool onHeap) {
   const plan::Variant *variant = getCollective(op).find(name);
-  if (!variant)
+  if (!variant || variant->has(plan::grouped))
     return false;
   if (hasRoot(op))
     return onHeap || variant->hasStagedForm();

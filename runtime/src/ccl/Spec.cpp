@@ -2,10 +2,12 @@
 //===- Spec.cpp - Requests and facts of collective kernels ----------------===//
 #include "ccl/Spec.h"
 
+#include "iris/Plan/Transfers.h"
 #include "iris/ccl/KernelCache.h"
 #include "package/JsonReader.h"
 
 #include <cctype>
+#include <cinttypes>
 
 using namespace iris::ccl;
 using namespace iris::rt;
@@ -114,6 +116,21 @@ bool iris::ccl::usesCopyEngine(Op op, const std::string &variant) {
   return found && found->has(plan::copyEngine);
 }
 
+static bool isGrouped(Op op, const std::string &variant) {
+  const plan::Variant *found = getCollective(op).find(variant);
+  return found && found->has(plan::grouped);
+}
+
+Config iris::ccl::configOfGroups(Config ofSlots) {
+  for (const plan::Variant &each : getCollective(Op::send))
+    if (each.has(plan::grouped))
+      ofSlots.variant = each.name;
+  ofSlots.programs = 0;
+  // Messages may be in any memory.
+  ofSlots.staged = true;
+  return ofSlots;
+}
+
 /// Whether the workspace limits the number of programs, which is then part of
 /// the kernel.
 static bool hasProgramSlots(const Spec &spec) {
@@ -131,6 +148,11 @@ Spec iris::ccl::kernelSpec(Spec spec) {
   }
   if (!hasProgramSlots(spec))
     spec.config.programs = 0;
+  // One kernel serves both directions, and all memory.
+  if (isGrouped(spec.op, spec.config.variant)) {
+    spec.op = Op::send;
+    spec.config.staged = true;
+  }
   return spec;
 }
 
@@ -228,6 +250,36 @@ std::string iris::ccl::kernelSource(Op op, DType dtype, ReduceOp reduce,
 // Facts
 //===----------------------------------------------------------------------===//
 
+/// Whether the kernel takes the arguments of Transfers.h.
+static Status checkGroupSignature(const KernelInfo &kernel,
+                                  const KernelFacts &facts) {
+  const std::vector<ArgInfo> &args = kernel.args;
+  const int64_t members =
+      facts.groupSize ? facts.groupSize : plan::Workspace::maxMembers;
+  const int64_t numbers =
+      plan::countConnections(members) * (1 + 2 * plan::countMessages(members)) +
+      1;
+  auto isBytes = [](const ArgInfo &arg, bool symmetric) {
+    return arg.kind == IRISRT_ARG_MEMREF && arg.sizes.size() == 1 &&
+           !arg.sizes[0] && arg.identity && arg.element == IRISRT_ELT_I8 &&
+           arg.symmetric == symmetric;
+  };
+  bool right = args.size() == static_cast<size_t>(numbers) + 3 &&
+               args[0].kind == IRISRT_ARG_CONTEXT &&
+               isBytes(args[1], /*symmetric=*/true) &&
+               isBytes(args[2], /*symmetric=*/false);
+  for (size_t i = 3; right && i < args.size(); ++i)
+    right = args[i].kind == IRISRT_ARG_SCALAR &&
+            args[i].element == IRISRT_ELT_INDEX;
+  if (right)
+    return Status::success();
+  return makeStatus(StatusCode::invalidArgument,
+                    "kernel %s is no group of sends and receives; expected the "
+                    "arguments (!iris.ctx, memref<?xi8, symmetric>, "
+                    "memref<?xi8>) and %" PRId64 " of index",
+                    kernel.signature().c_str(), numbers);
+}
+
 /// Whether the kernel takes (ctx, in, out, workspace, count, root), and counts
 /// and offsets if there are some.  A buffer that only the root has may be
 /// anywhere.
@@ -307,7 +359,10 @@ Expected<KernelFacts> iris::ccl::readFacts(const KernelInfo &kernel) {
     facts.maxCount = config.member("max_count").integer(0, most);
   if (!errors.status().ok())
     return errors.status().withContext("kernel " + kernel.fullName());
-  IRISRT_RETURN_IF_ERROR(checkSignature(kernel, facts));
+  const bool isGroup = facts.collective == opName(Op::send) &&
+                       isGrouped(Op::send, facts.variant);
+  IRISRT_RETURN_IF_ERROR(isGroup ? checkGroupSignature(kernel, facts)
+                                 : checkSignature(kernel, facts));
   return facts;
 }
 
@@ -319,7 +374,9 @@ static bool computes(const KernelFacts &facts, const Spec &spec) {
              (reduces(spec.op) ? reduceOpName(spec.reduce) : "") &&
          facts.element == mlirType(spec.dtype) &&
          (facts.groupSize == 0 || facts.groupSize == spec.groupSize) &&
-         facts.staged == spec.config.staged;
+         facts.staged == spec.config.staged &&
+         isGrouped(spec.op, facts.variant) ==
+             isGrouped(spec.op, spec.config.variant);
 }
 
 bool iris::ccl::serves(const KernelFacts &facts, const Spec &spec) {

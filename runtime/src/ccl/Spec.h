@@ -49,6 +49,10 @@ struct SpecHash {
 Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
               const Config &config);
 
+/// The config of the kernel that runs groups of sends and receives, beside that
+/// of a message in slots.
+Config configOfGroups(Config ofSlots);
+
 /// Whether copy engines move the data between two barriers. There is no kernel
 /// for it, and the buffers must be on the symmetric heap.
 bool usesCopyEngine(Op op, const std::string &variant);

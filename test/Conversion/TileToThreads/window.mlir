@@ -230,7 +230,7 @@ func.func @cache(%b: memref<?xf32>, %i: index) {
 // CHECK: arith.shli %[[TURN]], %c4_i32
 // CHECK-COUNT-16: llvm.load {{.*}} : !llvm.ptr<1> -> i8
 // CHECK-NOT: llvm.load
-// CHECK: } {iris.element_loop}
+// CHECK: } {iris.element_loop, llvm.loop_annotation = {{.+}}}
 // CHECK: } {iris.checked_form}
 // Stores are the same.
 // CHECK-COUNT-4: llvm.store {{.*}} : vector<16xi8>, !llvm.ptr<1>
@@ -238,7 +238,7 @@ func.func @cache(%b: memref<?xf32>, %i: index) {
 // CHECK: scf.for {{.*}} iter_args
 // CHECK-COUNT-16: llvm.store {{.*}} : i8, !llvm.ptr<1>
 // CHECK-NOT: llvm.store
-// CHECK: } {iris.element_loop}
+// CHECK: } {iris.element_loop, llvm.loop_annotation = {{.+}}}
 gpu.module @m {
   gpu.func @many_elements(%a: memref<?xi8>, %b: memref<?xi8>, %i: index) kernel attributes {iris.num_warps = 1 : i32} {
     %v = tile.load %a[%i] : memref<?xi8> -> tensor<4096xi8, #many>

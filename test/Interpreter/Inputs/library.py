@@ -352,7 +352,7 @@ def one_way(variant, ranks):
 def exchanges(ranks):
     sends = next(each for each in COLLECTIVES if each["name"] == "send")
     return [exchange(variant["name"], ranks) for variant in sends["variants"]
-            for exchange in (ring, one_way)]
+            if not variant["grouped"] for exchange in (ring, one_way)]
 
 
 def matmuls():

@@ -172,14 +172,6 @@ struct Call {
   uint64_t rowElements = 1;
 };
 
-/// How much of the device a send or receive takes.
-struct Occupancy {
-  /// Programs of its launch; 0: nothing is launched.
-  uint64_t programs = 0;
-  /// Programs of its kernel that the device runs at once.
-  uint64_t most = 0;
-};
-
 /// Collective operations of one rank with the other ranks of a group.
 class Communicator {
 public:
@@ -245,15 +237,22 @@ public:
   /// \return true if run() would not wait for other ranks: it fails, or the
   ///   kernel was used before and the ranks do not compare their calls
   bool onlyEnqueues(const Call &call) const;
-  /// Finds how much of the device a send or receive takes, for callers that run
-  /// several at once: where the device does not run the programs of all, one
-  /// that waits may keep another one from running. Loads the kernel, as run()
-  /// does.
-  /// \param call the operation and its arguments
-  /// \return the occupancy
-  /// \retval invalidArgument it is another operation, or run() would refuse the
-  ///   arguments
-  rt::Expected<Occupancy> occupancy(const Call &call);
+  /// Runs sends and receives that start together, in one kernel: none waits for
+  /// another one, except those with the same peer in the same direction, whose
+  /// messages are in order. A peer may receive and send them one by one, or in
+  /// groups of its own. Of one peer and direction at least two start together,
+  /// in groups of two ranks eight; what exceeds that starts when the others
+  /// have ended. Where the device runs fewer programs at once than there are
+  /// peers and directions, some of these follow others, in an order in which
+  /// ranks that have all of their transfers in one group do not block each
+  /// other.
+  /// \param transfers sends and receives; their streams are unused
+  /// \param stream the stream that they are enqueued on
+  /// \retval invalidArgument there is another operation, or run() would refuse
+  ///   the arguments of one
+  /// \retval failedPrecondition a config or cost model asks for other tiles
+  ///   than those of groups
+  rt::Status runGroup(const std::vector<Call> &transfers, rt::Stream stream);
   /// Estimates the time of a call with the kernel that run() selects, by the
   /// cost model.
   /// \param call an operation that has buffers and no counts, without a config

@@ -89,7 +89,8 @@ mlir::iris::getConfig(CollectiveOp op, unsigned waveSize, Operation *call) {
   config.storage = getStorage(config.element);
   config.elementBytes = config.storage.getIntOrFloatBitWidth() / 8;
   config.size = op.getSize().value_or(0);
-  plan::ConfigNumber programs = plan::getProgramsNumber(*config.collective);
+  plan::ConfigNumber programs =
+      plan::getProgramsNumber(*config.collective, config.maxMembers());
   config.programs = programs.defaultValue;
 
   int64_t workspaceBytes = Workspace::defaultBytes;

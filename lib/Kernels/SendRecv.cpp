@@ -140,8 +140,7 @@ struct Fifo {
 
 private:
   Value line(Value member, int64_t which) {
-    Value pair =
-        k.add(k.mul(k.program, k.index(Workspace::maxMembers)), member);
+    Value pair = k.add(k.mul(k.program, k.index(members)), member);
     Value number = k.add(k.mul(pair, k.index(2)), k.index(which));
     return k.mul(number, k.index(Workspace::line / 4));
   }

@@ -62,7 +62,7 @@ int64_t CollectiveForm::defaultTileOf(const Variant &other) const {
 
 int64_t CollectiveForm::packetRound() const {
   if (collective->isPointToPoint())
-    return Workspace::fifoDepth * Workspace::fifoPrograms *
+    return Workspace::fifoDepth * Workspace::fifoPrograms(maxMembers()) *
            (workspace.fifoSlotPacketBytes(maxMembers()) / 2 / tileBytes()) *
            tile;
   int64_t members = maxMembers();

@@ -53,8 +53,10 @@ constexpr ConfigNumber getTileNumber(const Variant &variant,
           getDefaultTileBytes(variant) / elementBytes};
 }
 
-constexpr ConfigNumber getProgramsNumber(const Collective &collective) {
-  int64_t most = collective.maxPrograms();
+/// In a group of `members`.
+constexpr ConfigNumber getProgramsNumber(const Collective &collective,
+                                         int64_t members) {
+  int64_t most = collective.maxPrograms(members);
   return {"programs", 1, most, false, std::min<int64_t>(32, most)};
 }
 

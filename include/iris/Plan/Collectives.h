@@ -170,9 +170,10 @@ struct Collective {
   constexpr bool isAtSameOffset() const {
     return !isPointToPoint() && !(hasRoot() && isChunkInPlace());
   }
-  /// Most programs of a launch that the workspace has flags for.
-  constexpr int64_t maxPrograms() const {
-    return isPointToPoint() ? Workspace::fifoPrograms
+  /// Most programs of a launch that the workspace has flags for, in a group of
+  /// `members`.
+  constexpr int64_t maxPrograms(int64_t members) const {
+    return isPointToPoint() ? Workspace::fifoPrograms(members)
            : hasCounts()    ? Workspace::maxPrograms / 2
                             : Workspace::maxPrograms;
   }

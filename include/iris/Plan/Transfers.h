@@ -74,8 +74,8 @@ struct Message {
   }
 };
 
-static_assert(Workspace::fifoPrograms < int64_t(1)
-                                            << Message::programsField.bits);
+static_assert(Workspace::fifoPrograms(1) < int64_t(1)
+                                               << Message::programsField.bits);
 
 } // namespace irisplan
 

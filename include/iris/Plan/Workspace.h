@@ -43,7 +43,7 @@ namespace irisplan {
 struct Workspace {
   /// The number of the layout: kernels of different layouts must not share a
   /// workspace.
-  static constexpr int64_t layout = 9;
+  static constexpr int64_t layout = 10;
   /// Bytes between words that must not share a cache line.
   static constexpr int64_t line = 128;
   /// The maximum number of programs of a launch, and of ranks of a group.
@@ -62,11 +62,15 @@ struct Workspace {
   /// peer: a power of two. Two, as large as the memory allows: much of the time
   /// of a step does not depend on its size (2.6 us on an H100), and a receiver,
   /// which copies within its memory, is done before the sender
-  /// (benchmarks/results/nvidia-h100-x2/README.md).
-  static constexpr int64_t fifoPrograms = 64;
+  /// (benchmarks/results/nvidia-h100-x2/README.md). Two ranks have no other
+  /// peers, whose slots would be smaller: twice the programs hide that time.
+  static constexpr int64_t fifoPrograms(int64_t members) {
+    return members <= 2 ? 128 : 64;
+  }
   static constexpr int64_t fifoDepth = 2;
-  static constexpr int64_t fifoCounterBytes =
-      2 * line * fifoPrograms * maxMembers;
+  /// The most programs times members.
+  static constexpr int64_t mostFifos = 64 * maxMembers;
+  static constexpr int64_t fifoCounterBytes = 2 * line * mostFifos;
   static constexpr int64_t fifoSlots = fifoCounters + fifoCounterBytes;
 
   /// Bytes of an arrival packet, which has four words, and of one from each
@@ -87,10 +91,11 @@ struct Workspace {
   /// Bytes of a slot of send and recv, and of its packets, in a group of
   /// `members`: multiples of 16.
   int64_t fifoSlotBytes(int64_t members) const {
-    return fifoBytes / (fifoDepth * fifoPrograms * members) / 16 * 16;
+    return fifoBytes / (fifoDepth * fifoPrograms(members) * members) / 16 * 16;
   }
   int64_t fifoSlotPacketBytes(int64_t members) const {
-    return fifoPacketBytes / (fifoDepth * fifoPrograms * members) / 16 * 16;
+    return fifoPacketBytes / (fifoDepth * fifoPrograms(members) * members) /
+           16 * 16;
   }
   int64_t fifoPackets() const { return fifoSlots + fifoBytes; }
   /// Of the bytes from here on, 10 in 30 are packets and the rest scratch.
@@ -114,8 +119,7 @@ private:
   }
 
   /// Packets of 16 bytes of data for every slot of the largest group.
-  static constexpr int64_t leastFifoPacketBytes =
-      32 * fifoDepth * fifoPrograms * maxMembers;
+  static constexpr int64_t leastFifoPacketBytes = 32 * fifoDepth * mostFifos;
 
   int64_t fifoBytes, fifoPacketBytes;
   int64_t unit;

@@ -77,7 +77,8 @@ std::vector<CalibrationCall> iris::ccl::calibrationCalls(
     const uint64_t most = roomOf(kernel.variant, key);
     for (uint64_t bytes : sizes)
       for (int64_t programs : links.programs) {
-        if (bytes > most || programs > getCollective(kernel.op).maxPrograms())
+        if (bytes > most ||
+            programs > getCollective(kernel.op).maxPrograms(groupSize))
           continue;
         CalibrationCall call;
         call.op = kernel.op;

@@ -67,7 +67,7 @@ static Estimate bestOf(const DeviceModel &device, const KernelModel &kernel,
     best.us = estimate(link, kernel, tuningKey, /*programs=*/1);
     return best;
   }
-  int64_t most = getCollective(tuningKey.op).maxPrograms();
+  int64_t most = getCollective(tuningKey.op).maxPrograms(tuningKey.groupSize);
   // A send and a receive run at the same time and wait for each other's peers:
   // processors have room for a program of each.
   if (getCollective(tuningKey.op).isPointToPoint() &&

@@ -126,6 +126,10 @@ Config iris::ccl::configOfGroups(Config ofSlots) {
     if (each.has(plan::grouped))
       ofSlots.variant = each.name;
   ofSlots.programs = 0;
+  // Two programs of half the size on a processor: one stores while the other
+  // one waits.
+  if (ofSlots.warps > 1)
+    ofSlots.warps /= 2;
   // Messages may be in any memory.
   ofSlots.staged = true;
   return ofSlots;
@@ -224,7 +228,7 @@ static std::string describeWithPrograms(Spec spec, uint64_t workspaceBytes) {
   // With slots per program, fewer programs may be supported; the compiler knows
   // the maximum.
   if (spec.config.programs == 0 && !hasProgramSlots(spec))
-    spec.config.programs = getCollective(spec.op).maxPrograms();
+    spec.config.programs = getCollective(spec.op).maxPrograms(spec.groupSize);
   return describeFor(spec, workspaceBytes);
 }
 

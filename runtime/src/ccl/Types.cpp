@@ -109,7 +109,7 @@ Status iris::ccl::checkConfig(Op op, DType dtype, const Config &config) {
       op, plan::getTileNumber(variant ? *variant : *collective.begin(), bytes),
       config.tile));
   IRISRT_RETURN_IF_ERROR(checkNumber(op, plan::collectiveWarps, config.warps));
-  IRISRT_RETURN_IF_ERROR(
-      checkNumber(op, plan::getProgramsNumber(collective), config.programs));
+  IRISRT_RETURN_IF_ERROR(checkNumber(
+      op, plan::getProgramsNumber(collective, /*members=*/1), config.programs));
   return checkNumber(op, plan::collectiveXcds, config.xcds);
 }

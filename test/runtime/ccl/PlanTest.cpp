@@ -118,7 +118,9 @@ TEST(Plan, FifoSlotsFitIntoTheWorkspace) {
     for (int64_t members = 1; members <= Workspace::maxMembers; ++members) {
       const Workspace workspace(bytes);
       const int64_t slots =
-          Workspace::fifoDepth * Workspace::fifoPrograms * members;
+          Workspace::fifoDepth * Workspace::fifoPrograms(members) * members;
+      EXPECT_LE(Workspace::fifoPrograms(members) * members,
+                Workspace::mostFifos);
       EXPECT_GE(workspace.fifoSlotBytes(members), minTileBytes);
       EXPECT_LE(Workspace::fifoSlots + slots * workspace.fifoSlotBytes(members),
                 workspace.fifoPackets());

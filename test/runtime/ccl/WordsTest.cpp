@@ -43,8 +43,8 @@ TEST(Config, UnsupportedRequestsAreNamed) {
       "all_gather: the config's warps is 3; expected a power of two from 1 to "
       "16, or 0 to have it chosen");
   expectMessage(
-      check(Op::send, DType::f32, [](Config &c) { c.programs = 65; }),
-      "send: the config's programs is 65; expected 1 to 64, or 0 to have it "
+      check(Op::send, DType::f32, [](Config &c) { c.programs = 129; }),
+      "send: the config's programs is 129; expected 1 to 128, or 0 to have it "
       "chosen");
   expectMessage(
       check(Op::reduce, DType::f32, [](Config &c) { c.programs = -1; }),
@@ -386,8 +386,9 @@ TEST(Selector, SomeChoices) {
     EXPECT_EQ(
         select(tuningKeyOf(op, 8 << 20, 2, DeviceKind::host)).config.programs,
         2);
-  EXPECT_EQ(select(tuningKeyOf(Op::send, 8 << 20)).config.programs,
-            plan::Workspace::fifoPrograms);
+  for (uint32_t size : {2u, 4u})
+    EXPECT_EQ(select(tuningKeyOf(Op::send, 8 << 20, size)).config.programs,
+              plan::Workspace::fifoPrograms(size));
 }
 
 TEST(Selector, EstimatesAreOrdered) {

@@ -235,18 +235,29 @@ Status Communicator::Impl::launchGroup(const std::vector<Transfer> &group,
   return Status::success();
 }
 
+Spec Communicator::Impl::groupSpec() const {
+  Spec spec =
+      makeSpec(Op::send, DType::i8, ReduceOp::sum,
+               static_cast<uint32_t>(group.ranks.size()), groupConfig());
+  spec.isSelected = true;
+  return spec;
+}
+
+bool Communicator::Impl::hasGroupKernel() const {
+  return kernels.count(kernelSpec(groupSpec())) != 0;
+}
+
 Status Communicator::Impl::runGroup(const std::vector<Call> &calls,
-                                    Stream stream) {
+                                    Stream stream, bool mayBeAlone) {
   if (workspace == 0 || !group.contains() || !world.failure().ok())
     return checkUsable("a group of sends and receives");
-  bool isAsked = false;
   std::vector<Transfer> all;
   for (Transfer &each :
        inOrder(calls, static_cast<uint32_t>(group.ranks.size()),
                static_cast<uint32_t>(group.index))) {
     each.call.stream = stream;
     if (runsInGroup(each.call)) {
-      isAsked = true;
+      mayBeAlone = false;
       each.call.config = nullptr;
     }
     IRISRT_ASSIGN_OR_RETURN(each.checked, check(each.call));
@@ -263,13 +274,9 @@ Status Communicator::Impl::runGroup(const std::vector<Call> &calls,
       all.end());
   if (all.empty())
     return Status::success();
-  if (all.size() == 1 && !isAsked)
+  if (all.size() == 1 && mayBeAlone)
     return launch(all[0].call, all[0].checked, all[0].chosen);
-  Spec spec =
-      makeSpec(Op::send, DType::i8, ReduceOp::sum,
-               static_cast<uint32_t>(group.ranks.size()), groupConfig());
-  spec.isSelected = true;
   IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel,
-                          kernelOf(spec, /*together=*/false));
+                          kernelOf(groupSpec(), /*together=*/false));
   return launchGroup(all, *kernel, stream);
 }

@@ -200,3 +200,47 @@ TEST_P(TransferGroups, RefusesOtherOperations) {
     return "";
   });
 }
+
+/// Gathers and scatters of long chunks in memory that peers do not access are
+/// such groups: chunks at the limit and beyond, from and to every rank, in
+/// place or not, also in a graph.
+TEST_P(TransferGroups, LongGathersAndScatters) {
+  expectGood([&](const LaunchInfo &launch) -> std::string {
+    RANK_ASSIGN(auto world, makeWorld(launch));
+    RANK_ASSIGN(auto comm, Communicator::create(*world, communicatorOptions()));
+    constexpr uint64_t limit = (1 << 20) / 4, most = limit + 1001;
+    RANK_ASSIGN(Buffers buffers,
+                Buffers::create(*world, 4 * most * comm->size()));
+    RANK_ASSIGN(Stream stream, world->createStream());
+    uint64_t seed = 0;
+    for (Op op : {Op::gather, Op::scatter})
+      for (uint64_t count : {limit - 1, limit, most}) {
+        Problem p;
+        p.op = op;
+        p.dtype = DType::i32;
+        p.count = count;
+        p.root = static_cast<uint32_t>(++seed % comm->size());
+        p.seed = seed;
+        SOLVE(*world, *comm, buffers, p, BufferLocation::ordinary);
+        SOLVE(*world, *comm, buffers, p, BufferLocation::inPlace);
+        SOLVE(*world, *comm, buffers, p, BufferLocation::ordinaryOnRoot);
+        RANK_TRY(world->beginCapture(stream));
+        RANK_TRY(call(*world, *comm, p, buffers.ordinaryIn, buffers.ordinaryOut,
+                      nullptr, stream));
+        RANK_ASSIGN(Graph graph, world->endCapture(stream));
+        RANK_TRY(world->launchGraph(graph, stream));
+        RANK_TRY(world->launchGraph(graph, stream));
+        RANK_TRY(world->synchronize(stream));
+      }
+    Call asked;
+    asked.op = Op::gather;
+    asked.dtype = DType::i32;
+    asked.count = most;
+    asked.in = reinterpret_cast<const void *>(buffers.ordinaryIn);
+    asked.out = reinterpret_cast<void *>(buffers.ordinaryOut);
+    RANK_ASSIGN(std::string how, comm->explain(asked));
+    RANK_CHECK(how.find("a group of sends and receives") == 0);
+    RANK_TRY(world->sync());
+    return "";
+  });
+}

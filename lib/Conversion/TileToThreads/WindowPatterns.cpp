@@ -133,11 +133,12 @@ private:
     Value isInside;
     std::function<Value(ThreadBuilder &)> getPointer;
   };
-  /// Whether elements are next to each other, and a thread's are those of its
+  /// Whether a thread has several elements next to each other: those of its
   /// first one plus constants.
   bool isVector() const {
-    return view.getRank() == 1 && getConstantIntValue(view.getStride(0)) == 1 &&
-           isSeparable(0) && hasDisjointRegisters();
+    return plan.width > 1 && view.getRank() == 1 &&
+           getConstantIntValue(view.getStride(0)) == 1 && isSeparable(0) &&
+           hasDisjointRegisters();
   }
   /// Whether each register bit has its own bits of the first coordinate.
   bool hasDisjointRegisters() const {

@@ -64,13 +64,13 @@ Status Communicator::Impl::runAsGroup(const Call &call,
     return runGroup(transfers, call.stream, /*mayBeAlone=*/false);
   IRISRT_RETURN_IF_ERROR(side.open());
   IRISRT_RETURN_IF_ERROR(side.fork(call.stream));
+  Status status = runGroup(transfers, call.stream, /*mayBeAlone=*/false);
   const uint64_t mine = me * checked.chunkBytes;
   const bool isGather = call.op == Op::gather;
-  IRISRT_RETURN_IF_ERROR(
-      world.copyOnDevice(checked.out.address + (isGather ? mine : 0),
-                         checked.in.address + (isGather ? 0 : mine),
-                         checked.chunkBytes, side.stream()));
-  const Status status = runGroup(transfers, call.stream, /*mayBeAlone=*/false);
+  if (status.ok())
+    status = world.copyOnDevice(checked.out.address + (isGather ? mine : 0),
+                                checked.in.address + (isGather ? 0 : mine),
+                                checked.chunkBytes, side.stream());
   // Also after an error, or a capture could not end.
   const Status joined = side.join(call.stream);
   return status.ok() ? joined : status;

@@ -210,7 +210,7 @@ TEST_P(TransferGroups, LongGathersAndScatters) {
     RANK_ASSIGN(auto comm, Communicator::create(*world, communicatorOptions()));
     constexpr uint64_t limit = (1 << 20) / 4, most = limit + 1001;
     RANK_ASSIGN(Buffers buffers,
-                Buffers::create(*world, 4 * most * comm->size()));
+                Buffers::create(*world, 4 * most * comm->size() + 1024));
     RANK_ASSIGN(Stream stream, world->createStream());
     uint64_t seed = 0;
     for (Op op : {Op::gather, Op::scatter})

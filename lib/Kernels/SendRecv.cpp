@@ -238,7 +238,10 @@ static Value isSet(KernelBuilder &k, Value packed, plan::TransferField field) {
 /// Builds `body` as it is in a kernel of the packets alone.
 static void inPackets(KernelBuilder &k, llvm::function_ref<void()> body) {
   const CollectiveConfig config = k.config;
-  const plan::Variant *variant = config.collective->find("packet");
+  const plan::Variant *variant =
+      llvm::find_if(*config.collective, [](const plan::Variant &each) {
+        return each.has(plan::packets);
+      });
   k.config.tile = config.defaultTileOf(*variant);
   k.config.variant = variant;
   body();

@@ -14,7 +14,8 @@ def ConvertTileToThreadsPass : Pass<"convert-tile-to-threads"> {
     layout, strides and alignment allow. Facts that are unknown at compile time
     are checked at run time, once per access and for the whole workgroup: a
     window inside the buffer, with aligned rows, takes the unmasked vector path;
-    any other window is accessed element by element with bounds checks.
+    one that is aligned to words only takes the same vectors in words; any other
+    window is accessed element by element with bounds checks.
     Conditions that `iris.divisibility` or static shapes prove are not checked,
     nor is alignment where the target has `unaligned-vectors`.
 

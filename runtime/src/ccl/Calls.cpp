@@ -56,8 +56,7 @@ size_t ChoiceHash::operator()(const ChoiceKey &key) const {
   return hash;
 }
 
-/// The buffer that every rank of the group passes and that peers access.
-static const Extent &sharedBuffer(Op op, const CheckedCall &checked) {
+const Extent &iris::ccl::sharedBuffer(Op op, const CheckedCall &checked) {
   return getCollective(op).sharesInput() ? checked.in : checked.out;
 }
 
@@ -493,7 +492,7 @@ Communicator::Impl::selectionOf(const Call &call) const {
 }
 
 Status Communicator::Impl::run(const Call &call) {
-  if (runsInGroup(call))
+  if (call.config && isGrouped(call.op, call.config->variant))
     return runGroup({call}, call.stream);
   if (workspace == 0 || !group.contains() || !world.failure().ok())
     return checkUsable(opName(call.op).data());

@@ -62,6 +62,9 @@ struct ChoiceHash {
 /// A send or a receive of a group (TransferGroup.cpp).
 struct Transfer;
 
+/// The buffer that every rank of the group passes and that peers access.
+const Extent &sharedBuffer(Op op, const CheckedCall &checked);
+
 /// The argument of a one-dimensional buffer.
 IrisRtArg vectorArg(IrisRtElement element, const Extent &extent,
                     bool symmetric);
@@ -91,8 +94,6 @@ struct Communicator::Impl {
 
   rt::Status run(const Call &call);
   bool onlyEnqueues(const Call &call) const;
-  /// Whether a send or receive asks by its config for the kernel of groups.
-  static bool runsInGroup(const Call &call);
   /// \param mayBeAlone a single call may run in the kernel of its own
   rt::Status runGroup(const std::vector<Call> &calls, rt::Stream stream,
                       bool mayBeAlone = true);
@@ -103,7 +104,7 @@ struct Communicator::Impl {
                                 const CheckedCall &checked) const;
   rt::Status runAsGroup(const Call &call, const CheckedCall &checked);
   bool hasGroupKernel() const;
-  Spec groupSpec() const;
+  const Spec &groupSpec() const;
   rt::Status launchGroup(const std::vector<Transfer> &group,
                          const LoadedKernel &loaded, rt::Stream stream);
   /// The config of the kernel of groups.
@@ -153,6 +154,9 @@ struct Communicator::Impl {
   /// Earlier choices, so that a repeated call costs one lookup. Empty if the
   /// ranks compare their calls.
   std::unordered_map<ChoiceKey, Chosen, ChoiceHash> choices;
+  /// groupSpec(), which takes the device's model to find, once it was asked
+  /// for.
+  mutable std::optional<Spec> specOfGroups;
   /// Operations that were to be measured, and whether prepare() may measure.
   std::vector<TunedCollective> tuned;
   bool mayTune = false;

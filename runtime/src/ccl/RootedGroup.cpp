@@ -19,8 +19,8 @@ bool Communicator::Impl::runsAsGroup(const Call &call,
   if ((call.op != Op::gather && call.op != Op::scatter) || call.config ||
       checkCalls || group.ranks.size() == 1 || checked.chunkBytes < leastBytes)
     return false;
-  // All members have the other buffer; they see alike where it is.
-  const Extent &shared = call.op == Op::gather ? checked.in : checked.out;
+  // All members see alike where it is.
+  const Extent &shared = sharedBuffer(call.op, checked);
   return !world.isSymmetric(shared.address, shared.bytes);
 }
 

@@ -116,7 +116,7 @@ bool iris::ccl::usesCopyEngine(Op op, const std::string &variant) {
   return found && found->has(plan::copyEngine);
 }
 
-static bool isGrouped(Op op, const std::string &variant) {
+bool iris::ccl::isGrouped(Op op, const std::string &variant) {
   const plan::Variant *found = getCollective(op).find(variant);
   return found && found->has(plan::grouped);
 }

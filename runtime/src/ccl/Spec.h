@@ -53,6 +53,9 @@ Spec makeSpec(Op op, DType dtype, ReduceOp reduce, uint32_t groupSize,
 /// of a message in slots.
 Config configOfGroups(Config ofSlots);
 
+/// Whether it is the kernel that runs groups of sends and receives.
+bool isGrouped(Op op, const std::string &variant);
+
 /// Whether copy engines move the data between two barriers. There is no kernel
 /// for it, and the buffers must be on the symmetric heap.
 bool usesCopyEngine(Op op, const std::string &variant);

@@ -45,18 +45,6 @@ struct Transfer {
 };
 } // namespace iris::ccl
 
-static bool isGrouped(const Call &call) {
-  if (!call.config)
-    return false;
-  const plan::Variant *variant =
-      getCollective(call.op).find(call.config->variant);
-  return variant && variant->has(plan::grouped);
-}
-
-bool Communicator::Impl::runsInGroup(const Call &call) {
-  return getCollective(call.op).isPointToPoint() && isGrouped(call);
-}
-
 Config Communicator::Impl::groupConfig() const {
   for (const Config &each :
        candidates(Op::send, DType::i8, world.deviceKind(), /*onHeap=*/true,
@@ -235,12 +223,14 @@ Status Communicator::Impl::launchGroup(const std::vector<Transfer> &group,
   return Status::success();
 }
 
-Spec Communicator::Impl::groupSpec() const {
-  Spec spec =
-      makeSpec(Op::send, DType::i8, ReduceOp::sum,
-               static_cast<uint32_t>(group.ranks.size()), groupConfig());
-  spec.isSelected = true;
-  return spec;
+const Spec &Communicator::Impl::groupSpec() const {
+  if (!specOfGroups) {
+    specOfGroups =
+        makeSpec(Op::send, DType::i8, ReduceOp::sum,
+                 static_cast<uint32_t>(group.ranks.size()), groupConfig());
+    specOfGroups->isSelected = true;
+  }
+  return *specOfGroups;
 }
 
 bool Communicator::Impl::hasGroupKernel() const {
@@ -256,7 +246,8 @@ Status Communicator::Impl::runGroup(const std::vector<Call> &calls,
        inOrder(calls, static_cast<uint32_t>(group.ranks.size()),
                static_cast<uint32_t>(group.index))) {
     each.call.stream = stream;
-    if (runsInGroup(each.call)) {
+    if (each.call.config &&
+        isGrouped(each.call.op, each.call.config->variant)) {
       mayBeAlone = false;
       each.call.config = nullptr;
     }

@@ -145,6 +145,16 @@ void KernelBuilder::forPeers(int64_t first, Value start, Value length,
       [&](Value i, Value tile) { use(rotate(me, i), tile); });
 }
 
+void KernelBuilder::gatherChunks(Value stage, Value start, Value length) {
+  forTiles(length, [&](Value, Value offset) {
+    forMembersLoaded(
+        0, [&](Value i) { return loadFrom(rotate(me, i), stage, offset); },
+        [&](Value i, Value tile) {
+          store(tile, slice(out, rotate(me, i), start, length), offset);
+        });
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//

@@ -19,55 +19,6 @@ using namespace mlir;
 using namespace mlir::iris;
 
 //===----------------------------------------------------------------------===//
-// Staged inputs
-//===----------------------------------------------------------------------===//
-
-void KernelBuilder::forStagedRounds(
-    int64_t tiles, llvm::function_ref<void(Value, Value)> body) {
-  Value most = index(tiles * config.tile);
-  loop(index(0), count, most, [&](Value start) {
-    body(start, min(most, sub(count, start)));
-    barrier();
-  });
-}
-
-void KernelBuilder::forStagedInputs(
-    llvm::function_ref<void(Value, Value, Value)> body) {
-  Value stage = scratch(index(0), index(config.scratchTiles() * config.tile));
-  forStagedRounds(config.scratchTiles(), [&](Value start, Value length) {
-    copy(window(in, start, length), stage, length);
-    barrier();
-    body(start, length, stage);
-  });
-}
-
-void KernelBuilder::forStagedChunks(
-    llvm::function_ref<void(Value, Value, Value)> body) {
-  int64_t tilesEach = config.scratchTiles() / Workspace::maxMembers;
-  Value most = index(tilesEach * config.tile);
-  auto stage = [&](Value member) { return scratch(mul(member, most), most); };
-  forStagedRounds(tilesEach, [&](Value start, Value length) {
-    ifThen(equal(me, root), [&] {
-      forMembers(0, [&](Value member) {
-        copy(slice(in, member, start, length), stage(member), length);
-      });
-    });
-    barrier();
-    body(start, length, stage(me));
-  });
-}
-
-void KernelBuilder::gatherChunks(Value stage, Value start, Value length) {
-  forTiles(length, [&](Value, Value offset) {
-    forMembersLoaded(
-        0, [&](Value i) { return loadFrom(rotate(me, i), stage, offset); },
-        [&](Value i, Value tile) {
-          store(tile, slice(out, rotate(me, i), start, length), offset);
-        });
-  });
-}
-
-//===----------------------------------------------------------------------===//
 // Epochs
 //===----------------------------------------------------------------------===//
 

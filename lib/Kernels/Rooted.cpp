@@ -11,6 +11,9 @@
 // Packets need no barrier, but every member must receive a packet from every
 // other member: see Packets in docs/internals/collectives.md.
 //
+// Staged kernels store to slots in the receivers' workspaces: see Buffers and
+// Overlapped rounds there.
+//
 //===----------------------------------------------------------------------===//
 
 #include "iris/Kernels/CollectiveKernels.h"
@@ -67,12 +70,13 @@ void mlir::iris::buildBroadcastPull(KernelBuilder &k) {
 }
 
 //===----------------------------------------------------------------------===//
-// Helpers of a broadcast
+// Helpers of a broadcast or reduce
 //
 // The helper of a tile receives it from the root and forwards it to the other
-// helpers, so that every tile crosses the root's links once. The helpers are
-// the peers of the root, numbered from 0 in the order of the ranks after it. A
-// program's tiles are distributed round-robin over them.
+// helpers, or receives and reduces it for the root: every tile crosses each
+// rank's links once. The helpers are the peers of the root, numbered from 0 in
+// the order of the ranks after it. Tiles are distributed over them in rows of
+// one tile of each, and rows are distributed round-robin over programs.
 //===----------------------------------------------------------------------===//
 
 static Value numHelpers(KernelBuilder &k) {
@@ -80,27 +84,24 @@ static Value numHelpers(KernelBuilder &k) {
   return k.max(k.sub(k.size, k.index(1)), k.index(1));
 }
 
-/// The rank of helper `number`.
-static Value helperRank(KernelBuilder &k, Value number) {
-  return k.rem(k.add(k.add(k.root, number), k.index(1)), k.size);
+/// The number of `rank`, which is not the root.
+static Value helperNumber(KernelBuilder &k, Value rank) {
+  return k.sub(k.rem(k.sub(k.add(rank, k.size), k.root), k.size), k.index(1));
 }
 
-/// This rank's number; it is not the root.
-static Value helperNumber(KernelBuilder &k) {
-  return k.sub(k.rem(k.sub(k.add(k.me, k.size), k.root), k.size), k.index(1));
-}
-
-/// The helper of tile `t`.
-static Value helperOf(KernelBuilder &k, Value t) {
-  return k.rem(k.div(t, k.programs), numHelpers(k));
-}
-
-/// body(t, offset) for the tiles of this program of which this rank is the
-/// helper.
-static void forTilesOfHelper(KernelBuilder &k, Value length,
+/// body(t, offset) for the tiles of this program that helper `number` has.
+static void forTilesOfHelper(KernelBuilder &k, Value number, Value length,
                              llvm::function_ref<void(Value, Value)> body) {
-  k.forTilesFrom(k.add(k.program, k.mul(k.programs, helperNumber(k))),
-                 k.mul(k.programs, numHelpers(k)), length, body);
+  Value helpers = numHelpers(k);
+  k.forTilesFrom(k.add(k.mul(k.program, helpers), number),
+                 k.mul(k.programs, helpers), length, body);
+}
+
+/// The tiles of a round whose rows take `room` tiles of a slot each.
+static Value tilesOfHelpers(KernelBuilder &k, int64_t room) {
+  Value helpers = numHelpers(k);
+  Value rows = k.div(k.index(room), helpers);
+  return k.mul(plan::getFullRound<ScalarBuilder>(k, rows, k.programs), helpers);
 }
 
 /// body(rank) for the helpers other than this rank, which is not the root.
@@ -123,7 +124,8 @@ void mlir::iris::buildBroadcastScatter(KernelBuilder &k) {
   k.announceFromRoot(k.in);
   k.barrier();
   auto help = [&](Value from) {
-    forTilesOfHelper(k, k.count, [&](Value, Value offset) {
+    Value number = helperNumber(k, k.me);
+    forTilesOfHelper(k, number, k.count, [&](Value, Value offset) {
       Value tile = k.loadFrom(k.root, from, offset);
       k.store(tile, to, offset);
       forOtherHelpers(k,
@@ -140,36 +142,40 @@ void mlir::iris::buildBroadcastScatter(KernelBuilder &k) {
 }
 
 /// The root stores its tiles to their helpers, which store them to the others
-/// in the next iteration. Nothing is loaded over a link. See Overlapped rounds
-/// in docs/internals/collectives.md.
+/// in the next iteration. Nothing is loaded over a link.
 ///
 /// Tile t of a round has slot t of its helper's workspace, and slot `tiles` + t
 /// of those of the others.
 void mlir::iris::buildBroadcastStaged(KernelBuilder &k) {
   // The only helper of a group of two forwards nothing.
   bool forwards = k.config.size != 2;
-  Value helpers = numHelpers(k);
-  Value room =
-      k.div(k.index(k.config.slotTiles() / (forwards ? 2 : 1)), helpers);
-  Value tiles =
-      k.mul(plan::getFullRound<ScalarBuilder>(k, room, k.programs), helpers);
+  Value tiles = tilesOfHelpers(k, k.config.slotTiles() / (forwards ? 2 : 1));
   auto isRoot = [&] { return k.equal(k.me, k.root); };
   auto isHelper = [&] { return k.notEqual(k.me, k.root); };
 
   auto send = [&](Value start, Value length) {
     k.ifThen(isRoot(), [&] {
       Value from = k.window(k.in, start, length);
-      k.forTiles(length, [&](Value t, Value offset) {
-        k.storeTileTo(helperRank(k, helperOf(k, t)), k.load(from, offset),
-                      k.sentTile(t));
+      Value to = k.window(k.out, start, length);
+      k.forMembers(1, [&](Value i) {
+        Value helper = k.rotate(k.me, i);
+        Value number = helperNumber(k, helper);
+        forTilesOfHelper(k, number, length, [&](Value t, Value offset) {
+          Value tile = k.load(from, offset);
+          k.storeTileTo(helper, tile, k.sentTile(t));
+          k.store(tile, to, offset);
+        });
       });
-      copyOwn(k, start, length);
+      if (k.config.size <= 1)
+        k.ifThen(k.equal(k.size, k.index(1)),
+                 [&] { k.copy(from, to, length); });
     });
   };
   auto forward = [&](Value start, Value length) {
     k.ifThen(isHelper(), [&] {
       Value to = k.window(k.out, start, length);
-      forTilesOfHelper(k, length, [&](Value t, Value offset) {
+      Value number = helperNumber(k, k.me);
+      forTilesOfHelper(k, number, length, [&](Value t, Value offset) {
         Value tile = k.loadTile(k.receivedTile(t));
         if (forwards)
           forOtherHelpers(k, [&](Value peer) {
@@ -182,9 +188,9 @@ void mlir::iris::buildBroadcastStaged(KernelBuilder &k) {
   auto copyForwarded = [&](Value start, Value length) {
     k.ifThen(isHelper(), [&] {
       Value to = k.window(k.out, start, length);
-      Value number = helperNumber(k);
-      k.forTiles(length, [&](Value t, Value offset) {
-        k.ifThen(k.notEqual(helperOf(k, t), number), [&] {
+      forOtherHelpers(k, [&](Value peer) {
+        Value number = helperNumber(k, peer);
+        forTilesOfHelper(k, number, length, [&](Value t, Value offset) {
           k.store(k.loadTile(k.receivedTile(k.add(tiles, t))), to, offset);
         });
       });
@@ -230,12 +236,113 @@ void mlir::iris::buildReduceTwoShot(KernelBuilder &k) {
   k.ifAnnounced(k.count, reduce, [&] { buildReduceStaged(k); });
 }
 
-void mlir::iris::buildReduceStaged(KernelBuilder &k) {
-  k.forStagedInputs([&](Value start, Value length, Value stage) {
-    k.ifThen(k.equal(k.me, k.root), [&] {
-      storeReduced(k, stage, k.window(k.out, start, length), length);
+/// In a group of two, the root's peer sends its tiles to the root, which
+/// reduces them.
+static void buildReduceOfTwo(KernelBuilder &k) {
+  auto send = [&](Value start, Value length) {
+    k.ifThen(k.notEqual(k.me, k.root), [&] {
+      Value from = k.window(k.in, start, length);
+      k.forTiles(length, [&](Value t, Value offset) {
+        k.storeTileTo(k.root, k.load(from, offset), k.sentTile(t));
+      });
     });
-  });
+  };
+  auto reduce = [&](Value start, Value length) {
+    k.ifThen(k.equal(k.me, k.root), [&] {
+      Value from = k.window(k.in, start, length);
+      Value to = k.window(k.out, start, length);
+      k.forTiles(length, [&](Value t, Value offset) {
+        Value sum = reduceWith(k, k.load(from, offset), [&](Value) {
+          return k.loadTile(k.receivedTile(t));
+        });
+        k.store(sum, to, offset);
+      });
+    });
+  };
+  Value most = k.mul(tilesOfHelpers(k, k.config.slotTiles()), k.tileSize());
+  k.forOverlappedRounds(most, {send, reduce}, /*hasExitBarrier=*/false);
+}
+
+/// Members send their tiles to the helpers, which reduce them and send the sums
+/// to the root.
+///
+/// A helper has slots t .. t + helpers - 1 for the row of tiles that begins at
+/// t: that of its own number for the root's tile, and those of the others for
+/// theirs. At the root, the sum of a tile has the tile's slot.
+static void buildReduceByHelpers(KernelBuilder &k) {
+  auto isHelper = [&] { return k.notEqual(k.me, k.root); };
+  // The slot of what `source` sends to helper `number` for its tile t.
+  auto slotOf = [&](Value source, Value number, Value t) {
+    Value other = helperNumber(k, source);
+    Value column = k.select(k.equal(source, k.root), number, other);
+    return k.add(k.sub(t, number), column);
+  };
+  auto forOtherTiles = [&](Value length,
+                           llvm::function_ref<void(Value helper, Value number,
+                                                   Value t, Value offset)>
+                               body) {
+    k.forMembers(1, [&](Value i) {
+      Value helper = k.rotate(k.me, i);
+      k.ifThen(k.notEqual(helper, k.root), [&] {
+        Value number = helperNumber(k, helper);
+        forTilesOfHelper(k, number, length, [&](Value t, Value offset) {
+          body(helper, number, t, offset);
+        });
+      });
+    });
+  };
+
+  auto send = [&](Value start, Value length) {
+    Value from = k.window(k.in, start, length);
+    forOtherTiles(length,
+                  [&](Value helper, Value number, Value t, Value offset) {
+                    k.storeTileTo(helper, k.load(from, offset),
+                                  k.sentTile(slotOf(k.me, number, t)));
+                  });
+  };
+  auto reduce = [&](Value start, Value length) {
+    k.ifThen(isHelper(), [&] {
+      Value from = k.window(k.in, start, length);
+      Value number = helperNumber(k, k.me);
+      forTilesOfHelper(k, number, length, [&](Value t, Value offset) {
+        Value sum = reduceWith(k, k.load(from, offset), [&](Value i) {
+          return k.loadTile(
+              k.receivedTile(slotOf(k.rotate(k.me, i), number, t)));
+        });
+        k.storeTileTo(k.root, sum, k.sentTile(t));
+      });
+    });
+  };
+  auto copyResults = [&](Value start, Value length) {
+    k.ifThen(k.equal(k.me, k.root), [&] {
+      Value to = k.window(k.out, start, length);
+      forOtherTiles(length, [&](Value, Value, Value t, Value offset) {
+        k.store(k.loadTile(k.receivedTile(t)), to, offset);
+      });
+    });
+  };
+  Value most = k.mul(tilesOfHelpers(k, k.config.slotTiles()), k.tileSize());
+  k.forOverlappedRounds(most, {send, reduce, copyResults},
+                        /*hasExitBarrier=*/false);
+}
+
+void mlir::iris::buildReduceStaged(KernelBuilder &k) {
+  if (k.config.size == 2)
+    return buildReduceOfTwo(k);
+  if (k.config.size > 1)
+    return buildReduceByHelpers(k);
+  auto alone = [&] {
+    Value from = k.window(k.in, k.index(0), k.count);
+    Value to = k.window(k.out, k.index(0), k.count);
+    k.forTiles(k.count, [&](Value, Value offset) {
+      k.store(reduceMembers(k, [&](Value) { return k.load(from, offset); }), to,
+              offset);
+    });
+  };
+  if (k.config.size == 1)
+    return alone();
+  k.ifThenElse(k.equal(k.size, k.index(1)), alone,
+               [&] { buildReduceByHelpers(k); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -291,11 +398,29 @@ void mlir::iris::buildGatherPull(KernelBuilder &k) {
   k.barrier();
 }
 
+/// Slots in the root's workspace.
 void mlir::iris::buildGatherStaged(KernelBuilder &k) {
-  k.forStagedInputs([&](Value start, Value length, Value stage) {
-    k.ifThen(k.equal(k.me, k.root),
-             [&] { k.gatherChunks(stage, start, length); });
-  });
+  auto send = [&](Value start, Value length) {
+    k.ifThen(k.notEqual(k.me, k.root), [&] {
+      Value from = k.window(k.in, start, length);
+      Value slot = k.sentSlot(k.me, length);
+      k.forTiles(length, [&](Value, Value offset) {
+        k.storeTo(k.root, k.load(from, offset), slot, offset);
+      });
+    });
+  };
+  auto receive = [&](Value start, Value length) {
+    k.ifThen(k.equal(k.me, k.root), [&] {
+      Value from = k.window(k.in, start, length);
+      Value own = k.slice(k.out, k.me, start, length);
+      KernelBuilder::TileBody storeOthers = k.storeSlots(start, length);
+      k.forTiles(length, [&](Value t, Value offset) {
+        k.store(k.load(from, offset), own, offset);
+        storeOthers(t, offset);
+      });
+    });
+  };
+  k.forSlotRounds(send, receive);
 }
 
 /// The root does not know the addresses of the outputs either.
@@ -332,13 +457,31 @@ void mlir::iris::buildScatterPull(KernelBuilder &k) {
   k.ifAnnounced(k.mul(k.size, k.count), pull, [&] { buildScatterStaged(k); });
 }
 
+/// One slot in every workspace.
 void mlir::iris::buildScatterStaged(KernelBuilder &k) {
-  k.forStagedChunks([&](Value start, Value length, Value mine) {
-    Value to = k.window(k.out, start, length);
-    k.forTiles(length, [&](Value, Value offset) {
-      k.store(k.loadFrom(k.root, mine, offset), to, offset);
+  auto send = [&](Value start, Value length) {
+    k.ifThen(k.equal(k.me, k.root), [&] {
+      Value own = k.slice(k.in, k.me, start, length);
+      Value to = k.window(k.out, start, length);
+      Value slot = k.sentSlot(k.index(0), length);
+      k.forTiles(length, [&](Value, Value offset) {
+        k.forPeers(1, start, length, offset, [&](Value peer, Value tile) {
+          k.storeTo(peer, tile, slot, offset);
+        });
+        k.store(k.load(own, offset), to, offset);
+      });
     });
-  });
+  };
+  auto receive = [&](Value start, Value length) {
+    k.ifThen(k.notEqual(k.me, k.root), [&] {
+      Value to = k.window(k.out, start, length);
+      Value slot = k.receivedSlot(k.index(0), length);
+      k.forTiles(length, [&](Value, Value offset) {
+        k.store(k.load(slot, offset), to, offset);
+      });
+    });
+  };
+  k.forSlotRounds(send, receive);
 }
 
 //===----------------------------------------------------------------------===//

@@ -33,15 +33,15 @@ CollectiveForm::TileRoom CollectiveForm::tileRoom() const {
     return {"packets", getPacketBytes(*this) / (2 * slots)};
   }
   int64_t half = workspace.scratchBytes() / 2;
-  // Of a tile at its helper and at the other members; also where the root finds
-  // that its buffer is not on the heap.
-  if (collective->kind == CollectiveKind::Broadcast)
+  // Two of a tile: results also go through slots, or a broadcast's helper
+  // forwards it.
+  if (sendsResults() || collective->kind == CollectiveKind::Broadcast)
     return {"slots", half / (2 * members)};
-  if (variant->has(inputSlots) || usesSlots() ||
-      (staged && !collective->hasRoot()))
-    return {"slots", half / (sendsResults() ? 2 * members : members)};
-  if (staged)
-    return {"staged tiles", workspace.scratchBytes() / Workspace::maxMembers};
+  // With a root, also of variants for the heap: where the root finds that its
+  // buffer is not there.
+  if (variant->has(inputSlots) || usesSlots() || staged ||
+      collective->hasRoot())
+    return {"slots", half / members};
   return {"", maxTileBytes};
 }
 

@@ -96,6 +96,17 @@ class Case:
             tile_bytes = EXCHANGE_BYTES[self.variant]
         return tile_bytes // element.dtype.itemsize
 
+    def counts(self, element):
+        """Elements of a chunk, per launch."""
+        tile = self.tile(element)
+        # Whole tiles, one whole and one partial tile, one partial tile.
+        first = 2 * tile
+        if self.is_exchange:
+            first = 23 * tile + 7  # more steps than slots
+        elif self.staged:
+            first = 133 * tile + 7  # three rounds: slots take 66 tiles at once
+        return first, tile + 13, 5
+
     @property
     def is_exchange(self):
         """Of a send and a receive."""
@@ -152,12 +163,7 @@ class Run:
 
     def __init__(self, case, world, element):
         self.case, self.world, self.element = case, world, element
-        tile = case.tile(element)
-        # Whole tiles, one whole and one partial tile, one partial tile.
-        self.counts = (2 * tile, tile + 13, 5)
-        if case.is_exchange:
-            # More steps than slots, too.
-            self.counts = (23 * tile + 7, tile + 13, 5)
+        self.counts = case.counts(element)
         self.size = world.ranks * max(self.counts) + 1
         self.workspace = world.alloc((WORKSPACE_BYTES,), np.uint8)
         self.buffers = [self.allocate() for _ in range(2)]
@@ -319,9 +325,14 @@ class Run:
 
 
 def prepare(options, cases, image, name, weak, seed):
-    world = emulate.World(image, options.ranks, weak, seed,
-                          WORKSPACE_BYTES + (96 << 10))
-    return Run(cases[name], world, Element(options.element))
+    case, element = cases[name], Element(options.element)
+    ranks, outside = options.ranks, 0
+    if case.staged:  # two buffers of every rank
+        most = (ranks + 1) * max(case.counts(element))
+        outside = 2 * ranks * most * element.dtype.itemsize
+    world = emulate.World(image, ranks, weak, seed,
+                          WORKSPACE_BYTES + (96 << 10), outside)
+    return Run(case, world, element)
 
 
 def generate(options, cases):

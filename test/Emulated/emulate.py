@@ -69,14 +69,15 @@ class Buffer:
 
 
 class World:
-    """N devices whose heaps have a uniform stride in one arena."""
+    """N devices whose heaps have a uniform stride in one arena, which has room
+    for buffers outside of the heaps."""
 
-    def __init__(self, image, ranks, weak, seed, heap_bytes):
+    def __init__(self, image, ranks, weak, seed, heap_bytes, other_bytes=0):
         self.image, self.ranks = image, ranks
         self.weak, self.seed = weak, seed
         self.stride = (heap_bytes + 4095) & ~4095
         # After the heaps: control blocks, and arguments of each launch.
-        arena = self.stride * ranks + (1 << 20)
+        arena = self.stride * ranks + (1 << 20) + other_bytes
         self.memory = machine.Memory(arena)
         self.base = self.memory.base
         self.memory.top = self.base + self.stride * ranks

@@ -130,17 +130,6 @@ public:
   // Synchronisation
   //===--------------------------------------------------------------------===//
 
-  /// Runs `body(start, length)` in rounds that cover a chunk, each of at most
-  /// `tiles` tiles, with a barrier after each round.
-  void forStagedRounds(int64_t tiles,
-                       llvm::function_ref<void(Value, Value)> body);
-  /// Rounds in which every member has copied its input to scratch: `body(start,
-  /// length, stage)`.
-  void forStagedInputs(llvm::function_ref<void(Value, Value, Value)> body);
-  /// Rounds in which the root has copied the chunks of all members to scratch:
-  /// `body(start, length, mine)`, where `mine` is this rank's chunk in the
-  /// root's scratch.
-  void forStagedChunks(llvm::function_ref<void(Value, Value, Value)> body);
   /// Loads `length` elements of `stage` from every member and stores them to
   /// that member's chunk of the output, at `start`.
   void gatherChunks(Value stage, Value start, Value length);
@@ -157,7 +146,7 @@ public:
   /// elements of a chunk as a slot holds. In iteration i the tiles of `send`
   /// for round i store to the members' `sentSlot`s, those of `receive` for
   /// round i - 1 read `receivedSlot`s, alternating tile by tile, and a barrier
-  /// follows. No barrier follows the last `receive`. See Slots in
+  /// follows. No barrier follows the last `receive`. See Buffers in
   /// docs/internals/collectives.md.
   void forBufferedRounds(RoundTiles send, RoundTiles receive);
   /// As `forBufferedRounds`, for chunks of different lengths; `count` is the
@@ -175,7 +164,7 @@ public:
   /// round i - s, then a barrier. Stages store to members' `sentTile`s and read
   /// this rank's `receivedTile`s, which were stored in the previous iteration.
   /// `hasExitBarrier`: a barrier also follows the last iteration, for stages
-  /// that store to peers' outputs. See Rounds that overlap in
+  /// that store to peers' outputs. See Overlapped rounds in
   /// docs/internals/collectives.md.
   void forOverlappedRounds(Value most, ArrayRef<RoundBody> stages,
                            bool hasExitBarrier);

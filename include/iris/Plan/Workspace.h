@@ -19,9 +19,9 @@
 //   FIFO packets      the same for short messages, in packets
 //   packets           of the LL protocol, in two halves: for even and for odd
 //                     epochs
-//   scratch           staged inputs and outputs, and slots of rings; in two
-//                     halves, for even and for odd epochs, slots of buffered
-//                     variants and of two_shot_push
+//   scratch           slots of rings; in two halves, for even and for odd
+//                     epochs, slots of buffered variants, of two_shot_push and
+//                     of staged operations with a root
 //
 // Variants use packets and scratch in different ways;
 // docs/internals/collectives.md has the reasons why a rank may store there

@@ -122,8 +122,7 @@ static double stagingOf(const LinkModel &link, const KernelModel &kernel,
     return 0;
   double copies = 0;
   if (!tuningKey.onHeap)
-    // The copies of inputs overlap with the transfer, except with a root.
-    copies = hasRoot(tuningKey.op) ? 2 : 1;
+    copies = 1; // those to slots overlap with the transfer
   else if (tuningKey.inPlace &&
            !variantOf(tuningKey.op, kernel.variant).has(plan::inPlace))
     copies = 2;

@@ -273,8 +273,14 @@ Status ncclComm::asyncError() {
   IRISRT_RETURN_IF_ERROR(openError_);
   if (!session_.world)
     return Status::success();
-  IRISRT_RETURN_IF_ERROR(session_.poll());
+  IRISRT_RETURN_IF_ERROR(session_.pollFor(/*peers=*/0));
+  SessionOperation goesOn(session_, /*peers=*/0);
   return failOnDeviceError(session_.world->checkDevice());
+}
+
+Status ncclComm::departures() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return session_.world ? session_.poll() : Status::success();
 }
 
 Status ncclComm::finalize() {

@@ -115,8 +115,11 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   iris::rt::Expected<std::string>
   addressAmong(const std::vector<uint32_t> &ranks) const;
   /// The error of the last job of a nonblocking communicator, or of the world.
-  /// ncclInProgress is told by worker.isBusy().
+  /// ncclInProgress is told by worker.isBusy(). Ranks that have left are none
+  /// while no operation waits for them.
   iris::rt::Status asyncError();
+  /// Which ranks have left, as an error; success where none has.
+  iris::rt::Status departures();
   /// Gathers a text of every rank. Collective.
   iris::rt::Expected<std::vector<std::string>>
   exchange(const std::string &mine);

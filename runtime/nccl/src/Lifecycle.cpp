@@ -40,9 +40,16 @@ ncclResult_t api::ncclCommGetAsyncError(ncclComm_t handle,
   Status status = comm.ok() ? checkPointer(error, "asyncError") : comm.status();
   if (!status.ok())
     return finish(function, status);
+  if ((*comm)->worker.isBusy()) {
+    *error = ncclInProgress;
+    return ncclSuccess;
+  }
   // Its message becomes the last error.
-  *error = (*comm)->worker.isBusy() ? ncclInProgress
-                                    : finish(function, (*comm)->asyncError());
+  *error = finish(function, (*comm)->asyncError());
+  // As with NCCL, a rank that leaves is no failure of those that need nothing
+  // of it: frameworks end the process at one. ncclGetLastError names it.
+  if (*error == ncclSuccess)
+    finish(function, (*comm)->departures());
   return ncclSuccess;
 }
 

@@ -65,14 +65,17 @@ onProcesses(int size, const std::function<std::string(ncclComm_t, int)> &body) {
   return text;
 }
 
-/// Waits until the communicator tells that a rank has left.
-static std::string waitUntilOneLeft(ncclComm_t comm) {
+/// Waits until the communicator, which had no error, tells that a rank has
+/// left: in the text of the last error, unless work has failed.
+static std::string waitUntilOneLeft(ncclComm_t comm,
+                                    ncclResult_t expected = ncclSuccess) {
   ncclResult_t error = ncclSuccess;
-  while (error == ncclSuccess) {
+  do {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     NCCL_TRY(ncclCommGetAsyncError(comm, &error));
-  }
-  RANK_CHECK(error == ncclRemoteError);
+  } while (*ncclGetLastError(comm) == '\0');
+  NCCL_TRY(ncclCommGetAsyncError(comm, &error));
+  RANK_CHECK(error == expected);
   return "";
 }
 
@@ -300,7 +303,7 @@ TEST(NcclAbort, InTheMiddle) {
                 }
                 if (rank == 2)
                   numReady->fetch_add(1);
-                TRY_TEXT(waitUntilOneLeft(comm));
+                TRY_TEXT(waitUntilOneLeft(comm, ncclRemoteError));
                 NCCL_EXPECT(ncclRemoteError,
                             ncclAllReduce(data.data(), data.data(), data.size(),
                                           ncclInt32, ncclSum, comm, nullptr));

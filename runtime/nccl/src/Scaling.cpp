@@ -118,10 +118,11 @@ Expected<Kernel> Scaling::kernelFor(World &world, DType dtype) {
   auto found = kernels_.find(dtype);
   if (found != kernels_.end())
     return found->second;
-  if (world.capturing())
+  if (!world.canLoad())
     return Status(StatusCode::failedPrecondition,
-                  "the kernel that applies a factor is not loaded, and cannot "
-                  "be while a stream is captured; run the call once before");
+                  "the kernel that applies a factor is not loaded, and this "
+                  "driver cannot load it while a stream is captured; run the "
+                  "call once before");
   const ScalingKernel scaling = ScalingKernel::of(dtype);
   KernelRequest request;
   request.source = scaling.source;

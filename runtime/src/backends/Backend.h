@@ -321,6 +321,8 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Loads an image; the bytes need not outlive the call.
+  /// Whether modules can be loaded while a stream is captured.
+  virtual bool canLoadInCaptures() const { return true; }
   virtual Expected<ModuleHandle> loadModule(const void *image,
                                             size_t bytes) = 0;
   virtual Status unloadModule(ModuleHandle module) = 0;

@@ -254,12 +254,14 @@ Communicator::Impl::kernelOf(const Spec &requested, bool together) {
   auto found = kernels.find(spec);
   if (found != kernels.end())
     return &found->second;
-  if (world.capturing())
-    return makeStatus(StatusCode::failedPrecondition,
-                      "the kernel of '%s' is not loaded, and cannot be while a "
-                      "stream is captured; call prepare()%s before the capture",
-                      describe(spec).c_str(),
-                      spec.config.staged ? " for buffers anywhere" : "");
+  if (!world.canLoad())
+    return makeStatus(
+        StatusCode::failedPrecondition,
+        "the kernel of '%s' is not loaded, and this driver cannot "
+        "load it while a stream is captured; call prepare()%s before the "
+        "capture",
+        describe(spec).c_str(),
+        spec.config.staged ? " for buffers anywhere" : "");
   Expected<LoadedKernel> loaded =
       together ? loadTogether(spec, requested) : loadAlone(spec);
   if (!loaded.ok())
@@ -273,7 +275,7 @@ Communicator::Impl::kernelOf(const Spec &requested, bool together) {
 /// next.
 Status Communicator::Impl::loadBothDirections(const Call &call,
                                               const Spec &spec) {
-  if (kernels.count(kernelSpec(spec)) || world.capturing())
+  if (kernels.count(kernelSpec(spec)) || !world.canLoad())
     return Status::success();
   for (Op op : {Op::send, Op::recv}) {
     Call each = call;

@@ -444,11 +444,11 @@ Status JobCommunicator::Impl::loadCombine(const Call &call) {
   const CombineKernel combine = CombineKernel::of(call.dtype, call.reduce);
   if (kernels.count(combine.name) != 0)
     return Status::success();
-  if (world.capturing())
+  if (!world.canLoad())
     return Status(StatusCode::failedPrecondition,
                   "the kernel that combines the nodes' results is not loaded, "
-                  "and cannot be while a stream is captured; run the call once "
-                  "before");
+                  "and this driver cannot load it while a stream is captured; "
+                  "run the call once before");
   KernelRequest request;
   request.source = combine.source;
   request.name = combine.name;

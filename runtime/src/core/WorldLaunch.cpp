@@ -265,6 +265,10 @@ bool World::capturing() const {
   return impl_->owner.isHere() && impl_->isAnyCaptured(impl_->allStreams());
 }
 
+bool World::canLoad() const {
+  return !capturing() || impl_->backend->canLoadInCaptures();
+}
+
 Expected<Graph> World::endCapture(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->owner.check());
   IRISRT_ASSIGN_OR_RETURN(GraphHandle graph,

@@ -131,7 +131,7 @@ Expected<std::optional<ClockSample>> World::sampleDeviceClock() {
 }
 
 Status World::compareClocks() {
-  if (impl_->trace.buffer == 0 || impl_->trace.first)
+  if (impl_->trace.buffer == 0 || impl_->trace.first || capturing())
     return Status::success();
   IRISRT_ASSIGN_OR_RETURN(impl_->trace.first, sampleDeviceClock());
   return Status::success();

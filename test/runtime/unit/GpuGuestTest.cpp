@@ -317,6 +317,16 @@ protected:
 };
 FAKE_GPU_SUITE(AdoptedStream);
 
+/// In a capture of the program, whose mode forbids what may disturb it.
+TEST_P(AdoptedStream, LoadModulesInACapture) {
+  EXPECT_TRUE(backend->canLoadInCaptures());
+  beginCapture();
+  auto module = backend->loadModule(fakeGpuImage, sizeof(fakeGpuImage));
+  ASSERT_OK(module);
+  EXPECT_OK(backend->findKernel(*module, "store_ids"));
+  EXPECT_TRUE(fake<bool (*)(void *, int)>("fakeGpuReplayCapture")(native, 1));
+}
+
 TEST_P(AdoptedStream, RunsWorkAndStaysTheCallers) {
   auto stream = backend->adoptStream(native);
   ASSERT_OK(stream);

@@ -525,6 +525,9 @@ public:
   /// \return whether a stream of this rank is being captured, also by the
   ///   program that owns an adopted stream
   bool capturing() const;
+  /// \return whether packages can be loaded now: not while a stream is captured
+  ///   by a driver that cannot permit it
+  bool canLoad() const;
   /// Enqueues the graph's work once more. Stream-ordered.
   /// \param graph the graph
   Status launchGraph(Graph graph, Stream stream = {});

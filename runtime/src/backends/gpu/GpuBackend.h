@@ -110,6 +110,9 @@ public:
                    uint32_t value) override;
   Expected<double> elapsedMs(EventHandle start, EventHandle end) override;
 
+  bool canLoadInCaptures() const override {
+    return api_->threadCaptureMode != nullptr;
+  }
   Expected<ModuleHandle> loadModule(const void *image, size_t bytes) override;
   Status unloadModule(ModuleHandle module) override;
   Expected<KernelHandle> findKernel(ModuleHandle module,

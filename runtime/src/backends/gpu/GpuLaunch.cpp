@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- GpuLaunch.cpp - Modules, launches and graphs of GPU back ends ------===//
 #include "backends/gpu/GpuBackend.h"
+#include "backends/gpu/RelaxedCapture.h"
 #include "iris/rt/Kernel.h"
 
 #include <algorithm>
@@ -45,6 +46,7 @@ Expected<ModuleHandle> GpuBackend::loadModule(const void *image, size_t bytes) {
   if (options_.kind == DeviceKind::cuda)
     numOptions = isPtxWithLines({copy.data(), bytes}) ? 3 : 2;
   Module module = nullptr;
+  const RelaxedCapture relaxed(*api_);
   Result result = api_->moduleLoad(&module, copy.data(), numOptions,
                                    numOptions ? options : nullptr,
                                    numOptions ? values : nullptr);
@@ -85,6 +87,7 @@ Expected<KernelHandle> GpuBackend::findKernel(ModuleHandle module,
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   Function function = nullptr;
+  const RelaxedCapture relaxed(*api_);
   // With lazy loading, this call loads the code, before any launch.
   Result result =
       api_->moduleFunction(&function, toPointer(module.value), symbol);

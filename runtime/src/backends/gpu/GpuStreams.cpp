@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- GpuStreams.cpp - Streams and events of GPU back ends ---------------===//
 #include "backends/gpu/GpuBackend.h"
+#include "backends/gpu/RelaxedCapture.h"
 
 #include <algorithm>
 #include <thread>
@@ -10,8 +11,6 @@ using namespace iris::rt::gpu;
 
 /// CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, hipErrorStreamCaptureImplicit.
 static constexpr Result errorCaptureImplicit = 906;
-/// CU_STREAM_CAPTURE_MODE_RELAXED, hipStreamCaptureModeRelaxed.
-static constexpr int captureModeRelaxed = 2;
 
 //===----------------------------------------------------------------------===//
 // Streams of the back end
@@ -209,7 +208,7 @@ Expected<void *> GpuBackend::nativeStream(StreamHandle stream) {
 }
 
 Status GpuBackend::useThread() {
-  int mode = captureModeRelaxed;
+  int mode = captureRelaxed;
   if (api_->threadCaptureMode)
     IRISRT_RETURN_IF_ERROR(
         api_->check(api_->threadCaptureMode(&mode),
@@ -225,13 +224,9 @@ Status GpuBackend::checkDevice(StreamHandle stream) {
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
-  int mode = captureModeRelaxed;
-  const bool isExchanged =
-      api_->threadCaptureMode && api_->threadCaptureMode(&mode) == success;
+  const RelaxedCapture relaxed(*api_);
   const Stream on = driverStream(stream);
   const Result result = isCaptured(on) ? success : api_->streamQuery(on);
-  if (isExchanged)
-    (void)api_->threadCaptureMode(&mode); // the mode before
   return result == errorNotReady ? Status::success()
                                  : checkDone(result, "run work of the device");
 }

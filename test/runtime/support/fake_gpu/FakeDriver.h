@@ -40,6 +40,10 @@ Context contextOf(int device);
 /// Records a misuse if the thread has no device.
 bool isBound(const char *function);
 
+/// Records a misuse if the thread's mode forbids a call that may depend on
+/// captured work, as a capture of the global mode is in progress.
+bool mayDisturbCaptures(const char *function);
+
 /// Whether a kernel runs from which the call would take memory or code.
 bool takesFromKernels();
 
@@ -63,6 +67,7 @@ struct FakeCapture {
   std::vector<Work> work;
   std::vector<Branch> branches;
   bool ended = false;
+  bool isGlobal = false;
 
   /// Records that the stream has new work; with an event if the work is a
   /// record.

@@ -219,6 +219,8 @@ extern "C" {
 Result fake_module_load(Module *module, const void *image, unsigned numOptions,
                         int *options, void **values) {
   FAKE_ENTER_BOUND("moduleLoad");
+  if (!mayDisturbCaptures("moduleLoad during a capture"))
+    return errorInvalidValue;
   auto loaded = std::make_unique<FakeModule>();
   bool elf = std::memcmp(image, ELFMAG, SELFMAG) == 0;
   auto *header = static_cast<const Elf64_Ehdr *>(image);
@@ -254,6 +256,8 @@ Result fake_module_function(Function *function, Module module,
   static const std::set<std::string> builtIn = {"fill_u32",       "spin_until",
                                                 "spin_until_set", "stamp_all",
                                                 "store_ids",      "trap"};
+  if (!mayDisturbCaptures("moduleFunction during a capture"))
+    return errorInvalidValue;
   auto *m = static_cast<FakeModule *>(module);
   void *host = m->library ? dlsym(m->library, name) : nullptr;
   if (!host && (m->library || !builtIn.count(name)))

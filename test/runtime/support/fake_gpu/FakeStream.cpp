@@ -172,6 +172,14 @@ struct FakeGraph {
 
 /// Of the thread; 0: global.
 static thread_local int captureMode = 0;
+static std::atomic<int> globalCaptures{0};
+
+bool fakegpu::mayDisturbCaptures(const char *function) {
+  if (globalCaptures.load() == 0 || captureMode == captureRelaxed)
+    return true;
+  misuse(function);
+  return false;
+}
 
 extern "C" {
 
@@ -376,12 +384,14 @@ Result fake_event_elapsed(float *milliseconds, Event start, Event end) {
   return success;
 }
 
-Result fake_begin_capture(Stream stream, int) {
+Result fake_begin_capture(Stream stream, int mode) {
   FAKE_ENTER_BOUND("beginCapture");
   FakeStream *s = toStream(stream);
   if (s->isCaptured())
     return misuse("beginCapture of a captured stream");
   s->capture = std::make_shared<FakeCapture>();
+  s->capture->isGlobal = mode == 0;
+  globalCaptures += s->capture->isGlobal ? 1 : 0;
   return success;
 }
 
@@ -398,6 +408,7 @@ static Result endCapture(Stream stream, Graph *graph, bool leavesAlways) {
   for (const FakeCapture::Branch &branch : capture->branches)
     isJoined = isJoined && branch.isJoined;
   capture->ended = isJoined || leavesAlways;
+  globalCaptures -= capture->ended && capture->isGlobal ? 1 : 0;
   if (!isJoined)
     return errorCaptureUnjoined;
   *graph = new FakeGraph{std::move(capture->work)};
@@ -475,7 +486,7 @@ FAKE_CONTROL bool fakeGpuIsIdle(void *stream) {
 }
 
 FAKE_CONTROL void fakeGpuBeginCapture(void *stream) {
-  (void)fake_begin_capture(stream, captureRelaxed);
+  (void)fake_begin_capture(stream, /*mode=*/0);
 }
 
 FAKE_CONTROL bool fakeGpuReplayCapture(void *stream, int times) {

@@ -318,9 +318,17 @@ protected:
 FAKE_GPU_SUITE(AdoptedStream);
 
 /// In a capture of the program, whose mode forbids what may disturb it.
-TEST_P(AdoptedStream, LoadModulesInACapture) {
+TEST_P(AdoptedStream, MayBeCapturedByTheProgram) {
   EXPECT_TRUE(backend->canLoadInCaptures());
   beginCapture();
+  auto own = backend->createStream();
+  ASSERT_OK(own);
+  auto memory = backend->allocate(64);
+  ASSERT_OK(memory);
+  EXPECT_OK(backend->zero(*own, *memory, 64));
+  EXPECT_OK(synchronize(*own));
+  EXPECT_OK(backend->free(*memory));
+  EXPECT_OK(backend->allocateHostVisible(64));
   auto module = backend->loadModule(fakeGpuImage, sizeof(fakeGpuImage));
   ASSERT_OK(module);
   EXPECT_OK(backend->findKernel(*module, "store_ids"));

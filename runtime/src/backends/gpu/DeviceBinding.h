@@ -6,7 +6,7 @@
 #ifndef IRIS_RT_BACKENDS_GPU_DEVICEBINDING_H
 #define IRIS_RT_BACKENDS_GPU_DEVICEBINDING_H
 
-#include "backends/gpu/GpuApi.h"
+#include "backends/gpu/RelaxedCapture.h"
 
 namespace iris::rt::gpu {
 
@@ -15,8 +15,9 @@ namespace iris::rt::gpu {
 /// the device is already current.
 class DeviceBinding {
 public:
-  DeviceBinding(const GpuApi &api, Context context, int device)
-      : api_(api), previousDevice_(device) {
+  /// \param isRelaxed see RelaxedCapture
+  DeviceBinding(const GpuApi &api, Context context, int device, bool isRelaxed)
+      : api_(api), relaxed_(api, isRelaxed), previousDevice_(device) {
     Result result = api.setContext ? bindContext(context) : bindDevice(device);
     if (result != success)
       status_ = api.check(result, "make the device current on this thread");
@@ -54,6 +55,7 @@ private:
   }
 
   const GpuApi &api_;
+  const RelaxedCapture relaxed_;
   Context previousContext_ = nullptr;
   int previousDevice_;
   bool isChanged_ = false;

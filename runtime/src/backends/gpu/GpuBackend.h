@@ -162,9 +162,13 @@ private:
   void describeSpeed();
   void describeLinks(int numDevices);
   Status warmUp();
-  /// Called first in every function.
+  /// Called first in every function; the caller may capture streams meanwhile.
   DeviceBinding bind() const {
-    return DeviceBinding(*api_, context_, options_.index);
+    return DeviceBinding(*api_, context_, options_.index, /*isRelaxed=*/true);
+  }
+  /// The same, where all calls are of a stream: captures record them.
+  DeviceBinding bindForStream() const {
+    return DeviceBinding(*api_, context_, options_.index, /*isRelaxed=*/false);
   }
   bool waitForStreams();
   void releaseEverything();

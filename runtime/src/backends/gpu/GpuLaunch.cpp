@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- GpuLaunch.cpp - Modules, launches and graphs of GPU back ends ------===//
 #include "backends/gpu/GpuBackend.h"
-#include "backends/gpu/RelaxedCapture.h"
 #include "iris/rt/Kernel.h"
 
 #include <algorithm>
@@ -46,7 +45,6 @@ Expected<ModuleHandle> GpuBackend::loadModule(const void *image, size_t bytes) {
   if (options_.kind == DeviceKind::cuda)
     numOptions = isPtxWithLines({copy.data(), bytes}) ? 3 : 2;
   Module module = nullptr;
-  const RelaxedCapture relaxed(*api_);
   Result result = api_->moduleLoad(&module, copy.data(), numOptions,
                                    numOptions ? options : nullptr,
                                    numOptions ? values : nullptr);
@@ -87,7 +85,6 @@ Expected<KernelHandle> GpuBackend::findKernel(ModuleHandle module,
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
   Function function = nullptr;
-  const RelaxedCapture relaxed(*api_);
   // With lazy loading, this call loads the code, before any launch.
   Result result =
       api_->moduleFunction(&function, toPointer(module.value), symbol);
@@ -178,7 +175,7 @@ Expected<bool> GpuBackend::encodeTensorMap(const TensorMapSpec &spec,
   if (!api_->encodeTensorMap || !element)
     return false;
   // The driver looks up the address in the thread's context.
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   TensorMap map = {};
   const uint32_t box[3] = {spec.box[0], spec.box[1], 1};
@@ -219,7 +216,7 @@ Status GpuBackend::launch(StreamHandle stream, KernelHandle kernel,
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
   IRISRT_RETURN_IF_ERROR(
       checkHandle(kernels_, recentKernels_, kernel.value, "kernel"));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   IRISRT_RETURN_IF_ERROR(allowShared(kernel, config.dynamicSharedBytes));
   // The drivers copy the block before they return.
@@ -266,7 +263,7 @@ Status GpuBackend::beginCapture(StreamHandle stream) {
     return Status(StatusCode::unavailable,
                   "this driver does not support graphs");
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   // Relaxed mode: other threads and worlds may allocate during the capture.
   return checkDone(api_->beginCapture(driverStream(stream), captureRelaxed),
@@ -319,7 +316,7 @@ Expected<GraphHandle> GpuBackend::endCapture(StreamHandle stream) {
     return Status(StatusCode::unavailable,
                   "this driver does not support graphs");
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   Graph graph = nullptr;
   Result ended = api_->endCapture(driverStream(stream), &graph);
@@ -338,7 +335,7 @@ Expected<GraphHandle> GpuBackend::endCapture(StreamHandle stream) {
 Status GpuBackend::launchGraph(GraphHandle graph, StreamHandle stream) {
   IRISRT_RETURN_IF_ERROR(checkHandle(graphs_, graph.value, "graph"));
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   return checkDone(
       api_->graphLaunch(toPointer(graph.value), driverStream(stream)),

@@ -454,7 +454,7 @@ Status GpuBackend::free(uint64_t address) {
 
 Status GpuBackend::zero(StreamHandle stream, uint64_t address, uint64_t bytes) {
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (bytes == 0)
     return Status::success();
@@ -467,7 +467,7 @@ Status GpuBackend::zero(StreamHandle stream, uint64_t address, uint64_t bytes) {
 Status GpuBackend::copyToDevice(StreamHandle stream, uint64_t to,
                                 const void *from, uint64_t bytes) {
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (bytes == 0)
     return Status::success();
@@ -478,7 +478,7 @@ Status GpuBackend::copyToDevice(StreamHandle stream, uint64_t to,
 Status GpuBackend::copyToHost(StreamHandle stream, void *to, uint64_t from,
                               uint64_t bytes) {
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (bytes == 0)
     return Status::success();
@@ -489,7 +489,7 @@ Status GpuBackend::copyToHost(StreamHandle stream, void *to, uint64_t from,
 Status GpuBackend::copyOnDevice(StreamHandle stream, uint64_t to, uint64_t from,
                                 uint64_t bytes) {
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   if (bytes == 0)
     return Status::success();

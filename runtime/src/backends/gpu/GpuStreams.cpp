@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- GpuStreams.cpp - Streams and events of GPU back ends ---------------===//
 #include "backends/gpu/GpuBackend.h"
-#include "backends/gpu/RelaxedCapture.h"
 
 #include <algorithm>
 #include <thread>
@@ -224,7 +223,6 @@ Status GpuBackend::checkDevice(StreamHandle stream) {
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
   const DeviceBinding bound = bind();
   IRISRT_RETURN_IF_ERROR(bound.status());
-  const RelaxedCapture relaxed(*api_);
   const Stream on = driverStream(stream);
   const Result result = isCaptured(on) ? success : api_->streamQuery(on);
   return result == errorNotReady ? Status::success()
@@ -255,7 +253,7 @@ bool GpuBackend::isCaptured(Stream stream) const {
 
 Expected<bool> GpuBackend::isCapturing(StreamHandle stream) {
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   return isCaptured(driverStream(stream));
 }
@@ -263,7 +261,7 @@ Expected<bool> GpuBackend::isCapturing(StreamHandle stream) {
 std::optional<uint64_t> GpuBackend::streamId(StreamHandle stream) {
   if (!api_->streamId || !checkStream(stream).ok())
     return std::nullopt;
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   const Stream on = driverStream(stream);
   unsigned long long id = 0;
   if (!bound.status().ok() || fromPointer(on) == streamPerThread ||
@@ -303,7 +301,7 @@ Status GpuBackend::destroyEvent(EventHandle event) {
 Status GpuBackend::record(EventHandle event, StreamHandle stream) {
   IRISRT_RETURN_IF_ERROR(checkHandle(events_, event.value, "event"));
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   return checkDone(
       api_->eventRecord(toPointer(event.value), driverStream(stream)),
@@ -313,7 +311,7 @@ Status GpuBackend::record(EventHandle event, StreamHandle stream) {
 Status GpuBackend::wait(StreamHandle stream, EventHandle event) {
   IRISRT_RETURN_IF_ERROR(checkHandle(events_, event.value, "event"));
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   return checkDone(api_->streamWaitEvent(driverStream(stream),
                                          toPointer(event.value), /*flags=*/0),
@@ -323,7 +321,7 @@ Status GpuBackend::wait(StreamHandle stream, EventHandle event) {
 Status GpuBackend::waitEqual(StreamHandle stream, uint64_t address,
                              uint32_t value) {
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   Stream on = driverStream(stream);
   if (api_->streamWaitValue && canWaitForWords_)
@@ -354,7 +352,7 @@ static void callAndFree(void *argument) {
 Status GpuBackend::callOnHost(StreamHandle stream,
                               std::function<void()> function) {
   IRISRT_RETURN_IF_ERROR(checkStream(stream));
-  const DeviceBinding bound = bind();
+  const DeviceBinding bound = bindForStream();
   IRISRT_RETURN_IF_ERROR(bound.status());
   Stream on = driverStream(stream);
   const bool captured = isCaptured(on);

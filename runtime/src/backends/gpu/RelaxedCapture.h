@@ -13,9 +13,9 @@ namespace iris::rt::gpu {
 /// A driver that lacks the function behaves as before.
 class RelaxedCapture {
 public:
-  explicit RelaxedCapture(const GpuApi &api) : api_(api) {
-    isExchanged_ =
-        api_.threadCaptureMode && api_.threadCaptureMode(&mode_) == success;
+  RelaxedCapture(const GpuApi &api, bool isWanted) : api_(api) {
+    isExchanged_ = isWanted && api_.threadCaptureMode &&
+                   api_.threadCaptureMode(&mode_) == success;
   }
   ~RelaxedCapture() {
     if (isExchanged_)

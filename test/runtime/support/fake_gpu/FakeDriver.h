@@ -23,6 +23,7 @@ constexpr Result errorInvalidImage = 200;
 constexpr Result errorInvalidContext = 201;
 constexpr Result errorInvalidHandle = 400;
 constexpr Result errorLaunchFailed = 719;
+constexpr Result errorCaptureUnsupported = 900;
 constexpr Result errorCaptureUnjoined = 904;
 
 /// The failure injected for this function, or null.

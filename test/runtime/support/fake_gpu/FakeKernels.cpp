@@ -220,7 +220,7 @@ Result fake_module_load(Module *module, const void *image, unsigned numOptions,
                         int *options, void **values) {
   FAKE_ENTER_BOUND("moduleLoad");
   if (!mayDisturbCaptures("moduleLoad during a capture"))
-    return errorInvalidValue;
+    return errorCaptureUnsupported;
   auto loaded = std::make_unique<FakeModule>();
   bool elf = std::memcmp(image, ELFMAG, SELFMAG) == 0;
   auto *header = static_cast<const Elf64_Ehdr *>(image);
@@ -257,7 +257,7 @@ Result fake_module_function(Function *function, Module module,
                                                 "spin_until_set", "stamp_all",
                                                 "store_ids",      "trap"};
   if (!mayDisturbCaptures("moduleFunction during a capture"))
-    return errorInvalidValue;
+    return errorCaptureUnsupported;
   auto *m = static_cast<FakeModule *>(module);
   void *host = m->library ? dlsym(m->library, name) : nullptr;
   if (!host && (m->library || !builtIn.count(name)))

@@ -179,6 +179,8 @@ static Result createMemory(MemoryHandle *handle, size_t bytes,
                            const AllocationProperties *properties,
                            bool typeKnown) {
   FAKE_ENTER_BOUND("memoryCreate");
+  if (!mayDisturbCaptures("memoryCreate during a capture"))
+    return errorCaptureUnsupported;
   if (!control().virtualMemory)
     return errorNotSupported;
   if (bytes % granule ||
@@ -385,11 +387,15 @@ Result fake_memory_info(size_t *free, size_t *total) {
 
 Result fake_allocate(Address *address, size_t bytes) {
   FAKE_ENTER_BOUND("allocate");
+  if (!mayDisturbCaptures("allocate during a capture"))
+    return errorCaptureUnsupported;
   return allocateShared(address, bytes);
 }
 
 Result fake_allocate_flags(Address *address, size_t bytes, unsigned flags) {
   FAKE_ENTER_BOUND("allocateWithFlags");
+  if (!mayDisturbCaptures("allocateWithFlags during a capture"))
+    return errorCaptureUnsupported;
   if (flags == hipMallocFineGrained && !control().fineGrained)
     return errorNotSupported;
   if (flags != hipMallocFineGrained && flags != hipMallocUncached)
@@ -418,6 +424,8 @@ Result fake_free(Address address) {
 
 static Result hostAllocate(void **host, size_t bytes, bool flagsRight) {
   FAKE_ENTER_BOUND("hostAllocate");
+  if (!mayDisturbCaptures("hostAllocate during a capture"))
+    return errorCaptureUnsupported;
   if (!flagsRight)
     return misuse("host allocation with unexpected flags");
   *host = std::malloc(bytes);

@@ -260,6 +260,8 @@ Result fake_thread_capture_mode(int *mode) {
 
 Result fake_stream_query(Stream stream) {
   FAKE_ENTER_BOUND("streamQuery");
+  if (!mayDisturbCaptures("streamQuery during a capture"))
+    return errorCaptureUnsupported;
   return toStream(stream)->query();
 }
 

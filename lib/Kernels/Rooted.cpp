@@ -281,7 +281,8 @@ static void buildReduceByHelpers(KernelBuilder &k) {
                            llvm::function_ref<void(Value helper, Value number,
                                                    Value t, Value offset)>
                                body) {
-    k.forMembers(1, [&](Value i) {
+    // A loop: what is computed for a helper stays in registers otherwise.
+    k.loop(k.index(1), k.size, k.index(1), [&](Value i) {
       Value helper = k.rotate(k.me, i);
       k.ifThen(k.notEqual(helper, k.root), [&] {
         Value number = helperNumber(k, helper);

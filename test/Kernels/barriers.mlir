@@ -71,7 +71,7 @@ iris.collective @reduce_scatter_packet_sum reduce_scatter sum f16 size 4 {varian
 iris.collective @reduce_scatter_buffered_sum reduce_scatter sum f16 size 4 {variant = "buffered", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}reduce_pull_sum: 0 1{{$}}
 iris.collective @reduce_pull_sum reduce sum f16 size 4 {variant = "pull", tile = 1024, warps = 2, programs = 2, workspace = 786432}
-// CHECK-DAG: {{^}}reduce_two_shot_sum: 1 1 7{{$}}
+// CHECK-DAG: {{^}}reduce_two_shot_sum: 1 1 1 2{{$}}
 iris.collective @reduce_two_shot_sum reduce sum f16 size 4 {variant = "two_shot", tile = 1024, warps = 2, programs = 2, workspace = 786432}
 // CHECK-DAG: {{^}}reduce_packet_sum: 1 6 2{{$}}
 iris.collective @reduce_packet_sum reduce sum f16 size 4 {variant = "packet", tile = 1024, warps = 2, programs = 2, workspace = 786432}
@@ -95,9 +95,9 @@ iris.collective @all_reduce_two_shot_sum_staged all_reduce sum f16 size 4 {varia
 iris.collective @all_reduce_one_shot_sum_staged all_reduce sum f16 size 4 {variant = "one_shot", tile = 1024, warps = 2, programs = 2, workspace = 786432, staged = true}
 // CHECK-DAG: {{^}}reduce_scatter_pull_sum_staged: 1 0 3{{$}}
 iris.collective @reduce_scatter_pull_sum_staged reduce_scatter sum f16 size 4 {variant = "pull", tile = 1024, warps = 2, programs = 2, workspace = 786432, staged = true}
-// CHECK-DAG: {{^}}reduce_pull_sum_staged: 1 0 7{{$}}
+// CHECK-DAG: {{^}}reduce_pull_sum_staged: 1 0 1 2{{$}}
 iris.collective @reduce_pull_sum_staged reduce sum f16 size 4 {variant = "pull", tile = 1024, warps = 2, programs = 2, workspace = 786432, staged = true}
-// CHECK-DAG: {{^}}reduce_two_shot_sum_staged: 1 0 7{{$}}
+// CHECK-DAG: {{^}}reduce_two_shot_sum_staged: 1 0 1 2{{$}}
 iris.collective @reduce_two_shot_sum_staged reduce sum f16 size 4 {variant = "two_shot", tile = 1024, warps = 2, programs = 2, workspace = 786432, staged = true}
 // CHECK-DAG: {{^}}send_fifo: 1 0 1{{$}}
 iris.collective @send_fifo send f16 size 4 {variant = "fifo", tile = 16, warps = 2, programs = 2, workspace = 786432}

@@ -459,12 +459,6 @@ bool Communicator::Impl::onlyEnqueues(const Call &call) const {
   if (!checked.ok() || (isEmpty(call) && collective.hasBuffers()) ||
       (size == 1 && !collective.hasCounts()))
     return true;
-  if (runsAsGroup(call, *checked)) {
-    const std::vector<Call> transfers = transfersOf(call, *checked);
-    return hasGroupKernel() &&
-           std::all_of(transfers.begin(), transfers.end(),
-                       [this](const Call &each) { return onlyEnqueues(each); });
-  }
   Expected<TuningKey> tuningKey = tuningKeyOf(call, *checked);
   return !tuningKey.ok() || choices.count(keyOf(call, *tuningKey)) > 0;
 }
@@ -477,16 +471,6 @@ Communicator::Impl::selectionOf(const Call &call) const {
   IRISRT_ASSIGN_OR_RETURN(CheckedCall checked, check(call));
   if (isEmpty(call) || size == 1)
     return std::optional<Selection>();
-  if (runsAsGroup(call, checked)) {
-    // Chunks share the root's links.
-    IRISRT_ASSIGN_OR_RETURN(std::optional<Selection> one,
-                            selectionOf(transfersOf(call, checked).front()));
-    one->us *= size - 1;
-    one->text = "a group of sends and receives, for long chunks that peers "
-                "cannot access; each " +
-                one->text;
-    return one;
-  }
   IRISRT_ASSIGN_OR_RETURN(TuningKey tuningKey, tuningKeyOf(call, checked));
   return std::optional<Selection>(selectFor(selectionKey(call, tuningKey)));
 }
@@ -509,8 +493,6 @@ Status Communicator::Impl::run(const Call &call) {
                     : transfers.check(call);
   if (size == 1 && !collective.hasCounts())
     return runAlone(call, checked);
-  if (runsAsGroup(call, checked))
-    return runAsGroup(call, checked);
   IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
   IRISRT_RETURN_IF_ERROR(transfers.check(call));
   if (chosen.usesCopyEngine)

@@ -357,16 +357,6 @@ Status Communicator::Impl::prepare(const Call &call, Placement placement) {
       IRISRT_RETURN_IF_ERROR(kernelOf(spec, /*together=*/true).status());
     }
   }
-  if ((call.op != Op::gather && call.op != Op::scatter) || isNamed ||
-      placement == Placement::onHeap)
-    return Status::success();
-  // Long chunks: RootedGroup.cpp.
-  Call transfer;
-  transfer.dtype = call.dtype;
-  for (Op op : {Op::send, Op::recv}) {
-    transfer.op = op;
-    IRISRT_RETURN_IF_ERROR(prepare(transfer, placement));
-  }
   return Status::success();
 }
 

@@ -97,12 +97,6 @@ struct Communicator::Impl {
   /// \param mayBeAlone a single call may run in the kernel of its own
   rt::Status runGroup(const std::vector<Call> &calls, rt::Stream stream,
                       bool mayBeAlone = true);
-  /// Gathers and scatters that are groups (RootedGroup.cpp), and the sends and
-  /// receives of this rank.
-  bool runsAsGroup(const Call &call, const CheckedCall &checked) const;
-  std::vector<Call> transfersOf(const Call &call,
-                                const CheckedCall &checked) const;
-  rt::Status runAsGroup(const Call &call, const CheckedCall &checked);
   bool hasGroupKernel() const;
   const Spec &groupSpec() const;
   rt::Status launchGroup(const std::vector<Transfer> &group,

@@ -61,14 +61,25 @@ static KernelModel derive(const LinkModel &link, Op op,
 
 std::vector<KernelModel> iris::ccl::kernelModelsOf(const DeviceModel &device,
                                                    Op op, bool onHeap) {
+  // Kernels for the heap that have a staged form: where that is not listed.
+  auto replaces = [&](const KernelModel &staged, const KernelModel &kernel) {
+    return staged.op == op && staged.variant == kernel.variant;
+  };
+  auto isListed = [&](const KernelModel &kernel) {
+    return std::any_of(
+        device.stagedKernels.begin(), device.stagedKernels.end(),
+        [&](const KernelModel &staged) { return replaces(staged, kernel); });
+  };
   std::vector<KernelModel> kernels;
   for (const KernelModel &each : device.kernels)
-    if (each.op == op &&
-        (onHeap || hasRoot(op) || isThroughWorkspace(op, each.variant)))
+    if (each.op == op && (onHeap || isThroughWorkspace(op, each.variant) ||
+                          (hasRoot(op) && !isListed(each))))
       kernels.push_back(each);
   for (const KernelModel &each : device.stagedKernels)
-    if (each.op == op && !onHeap)
+    if (each.op == op && !onHeap) {
       kernels.push_back(each);
+      kernels.back().isStaged = true;
+    }
   if (!kernels.empty())
     return kernels;
   for (const std::string &variant : variantsOf(op)) {
@@ -118,7 +129,7 @@ int64_t iris::ccl::tileOf(const KernelModel &kernel, DType dtype,
 /// outside of the heap and for variants that are not in place.
 static double stagingOf(const LinkModel &link, const KernelModel &kernel,
                         const TuningKey &tuningKey) {
-  if (isThroughWorkspace(tuningKey.op, kernel.variant))
+  if (kernel.isStaged || isThroughWorkspace(tuningKey.op, kernel.variant))
     return 0;
   double copies = 0;
   if (!tuningKey.onHeap)

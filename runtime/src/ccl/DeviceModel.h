@@ -65,6 +65,8 @@ struct KernelModel {
   double bytesPerUs;
   /// Whether the latency of tiles overlaps with the transfer.
   bool overlaps;
+  /// One of DeviceModel::stagedKernels: copies to the workspace are part of it.
+  bool isStaged = false;
 };
 
 /// Rows, columns and k-step of an output tile, and the warps that compute it.

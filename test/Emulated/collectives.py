@@ -324,14 +324,19 @@ class Run:
                 for rank in range(self.world.ranks)]
 
 
-def prepare(options, cases, image, name, weak, seed):
-    case, element = cases[name], Element(options.element)
-    ranks, outside = options.ranks, 0
+def make_world(case, element, ranks, image, weak, seed):
+    """A world with room for a run of the case."""
+    outside = 0
     if case.staged:  # two buffers of every rank
         most = (ranks + 1) * max(case.counts(element))
         outside = 2 * ranks * most * element.dtype.itemsize
-    world = emulate.World(image, ranks, weak, seed,
-                          WORKSPACE_BYTES + (96 << 10), outside)
+    return emulate.World(image, ranks, weak, seed,
+                         WORKSPACE_BYTES + (96 << 10), outside)
+
+
+def prepare(options, cases, image, name, weak, seed):
+    case, element = cases[name], Element(options.element)
+    world = make_world(case, element, options.ranks, image, weak, seed)
     return Run(case, world, element)
 
 

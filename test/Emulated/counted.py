@@ -17,7 +17,7 @@ import sys
 import emulate  # first: it finds an interpreter that has NumPy
 import numpy as np
 from cases import add_actions, add_check_options, check, pick
-from collectives import (POISON, PROGRAMS, WORKSPACE_BYTES, Case, Element, Run,
+from collectives import (POISON, PROGRAMS, Case, Element, Run, make_world,
                          small)
 from variants import COLLECTIVES
 
@@ -103,9 +103,9 @@ class CountedRun(Run):
 
 
 def prepare(options, cases, image, name, weak, seed):
-    world = emulate.World(image, options.ranks, weak, seed,
-                          WORKSPACE_BYTES + (96 << 10))
-    return CountedRun(cases[name], world, Element(options.element))
+    case, element = cases[name], Element(options.element)
+    world = make_world(case, element, options.ranks, image, weak, seed)
+    return CountedRun(case, world, element)
 
 
 def main():

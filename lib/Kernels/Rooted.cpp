@@ -157,6 +157,10 @@ void mlir::iris::buildBroadcastStaged(KernelBuilder &k) {
     k.ifThen(isRoot(), [&] {
       Value from = k.window(k.in, start, length);
       Value to = k.window(k.out, start, length);
+      // A group of one has no helper.
+      if (k.config.size <= 1)
+        k.ifThen(k.equal(k.size, k.index(1)),
+                 [&] { copyOwn(k, start, length); });
       k.forMembers(1, [&](Value i) {
         Value helper = k.rotate(k.me, i);
         Value number = helperNumber(k, helper);
@@ -166,9 +170,6 @@ void mlir::iris::buildBroadcastStaged(KernelBuilder &k) {
           k.store(tile, to, offset);
         });
       });
-      if (k.config.size <= 1)
-        k.ifThen(k.equal(k.size, k.index(1)),
-                 [&] { k.copy(from, to, length); });
     });
   };
   auto forward = [&](Value start, Value length) {

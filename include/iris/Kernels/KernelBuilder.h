@@ -149,8 +149,8 @@ public:
   /// follows. No barrier follows the last `receive`. See Buffers in
   /// docs/internals/collectives.md.
   void forBufferedRounds(RoundTiles send, RoundTiles receive);
-  /// As `forBufferedRounds`, for chunks of different lengths; `count` is the
-  /// length of the largest one. `send` and `receive` loop over their own tiles.
+  /// As `forBufferedRounds`, where `send` and `receive` loop over their own
+  /// tiles. Chunks may differ in length; `count` is that of the largest one.
   void forSlotRounds(RoundBody send, RoundBody receive);
   /// The slot of `source` for the round that is sent, and for the one that is
   /// received; for accesses to `length` elements.

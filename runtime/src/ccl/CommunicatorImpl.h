@@ -94,9 +94,7 @@ struct Communicator::Impl {
 
   rt::Status run(const Call &call);
   bool onlyEnqueues(const Call &call) const;
-  /// \param mayBeAlone a single call may run in the kernel of its own
-  rt::Status runGroup(const std::vector<Call> &calls, rt::Stream stream,
-                      bool mayBeAlone = true);
+  rt::Status runGroup(const std::vector<Call> &calls, rt::Stream stream);
   bool hasGroupKernel() const;
   const Spec &groupSpec() const;
   rt::Status launchGroup(const std::vector<Transfer> &group,

@@ -61,14 +61,13 @@ static KernelModel derive(const LinkModel &link, Op op,
 
 std::vector<KernelModel> iris::ccl::kernelModelsOf(const DeviceModel &device,
                                                    Op op, bool onHeap) {
-  // Kernels for the heap that have a staged form: where that is not listed.
-  auto replaces = [&](const KernelModel &staged, const KernelModel &kernel) {
-    return staged.op == op && staged.variant == kernel.variant;
-  };
+  // Whether the staged form of a variant has constants of its own.
   auto isListed = [&](const KernelModel &kernel) {
-    return std::any_of(
-        device.stagedKernels.begin(), device.stagedKernels.end(),
-        [&](const KernelModel &staged) { return replaces(staged, kernel); });
+    return std::any_of(device.stagedKernels.begin(), device.stagedKernels.end(),
+                       [&](const KernelModel &staged) {
+                         return staged.op == op &&
+                                staged.variant == kernel.variant;
+                       });
   };
   std::vector<KernelModel> kernels;
   for (const KernelModel &each : device.kernels)

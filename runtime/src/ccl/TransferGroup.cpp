@@ -238,9 +238,11 @@ bool Communicator::Impl::hasGroupKernel() const {
 }
 
 Status Communicator::Impl::runGroup(const std::vector<Call> &calls,
-                                    Stream stream, bool mayBeAlone) {
+                                    Stream stream) {
   if (workspace == 0 || !group.contains() || !world.failure().ok())
     return checkUsable("a group of sends and receives");
+  // A single call runs in a kernel of its own, unless its config says not.
+  bool mayBeAlone = true;
   std::vector<Transfer> all;
   for (Transfer &each :
        inOrder(calls, static_cast<uint32_t>(group.ranks.size()),

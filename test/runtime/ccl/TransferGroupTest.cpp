@@ -201,19 +201,19 @@ TEST_P(TransferGroups, RefusesOtherOperations) {
   });
 }
 
-/// Gathers and scatters in memory that peers do not access, in slots in place
-/// of sends: from and to every rank, in place or not, also in a graph.
-TEST_P(TransferGroups, LongGathersAndScattersInSlots) {
+/// Long gathers and scatters in memory that peers do not access: from and to
+/// every rank, in place or not, also in a graph.
+TEST_P(TransferGroups, LongGathersAndScatters) {
   expectGood([&](const LaunchInfo &launch) -> std::string {
     RANK_ASSIGN(auto world, makeWorld(launch));
     RANK_ASSIGN(auto comm, Communicator::create(*world, communicatorOptions()));
-    constexpr uint64_t limit = (1 << 20) / 4, most = limit + 1001;
+    constexpr uint64_t even = (1 << 20) / 4, most = even + 1001;
     RANK_ASSIGN(Buffers buffers,
                 Buffers::create(*world, 4 * most * comm->size() + 1024));
     RANK_ASSIGN(Stream stream, world->createStream());
     uint64_t seed = 0;
     for (Op op : {Op::gather, Op::scatter})
-      for (uint64_t count : {limit - 1, limit, most}) {
+      for (uint64_t count : {even - 1, even, most}) {
         Problem p;
         p.op = op;
         p.dtype = DType::i32;

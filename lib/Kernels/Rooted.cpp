@@ -268,18 +268,18 @@ static void buildReduceOfTwo(KernelBuilder &k) {
 /// to the root.
 ///
 /// A helper has slots t .. t + helpers - 1 for the row of tiles that begins at
-/// t: that of its own number for the root's tile, and those of the others for
-/// theirs. At the root, the sum of a tile has the tile's slot.
+/// t, in the order of the ranks after it, which store their tiles to them. At
+/// the root, the sum of a tile has the tile's slot.
 static void buildReduceByHelpers(KernelBuilder &k) {
   auto isHelper = [&] { return k.notEqual(k.me, k.root); };
-  // The slot of what `source` sends to helper `number` for its tile t.
-  auto slotOf = [&](Value source, Value number, Value t) {
-    Value other = helperNumber(k, source);
-    Value column = k.select(k.equal(source, k.root), number, other);
-    return k.add(k.sub(t, number), column);
+  // The slot of helper `number` for what the i-th rank after it sends, in the
+  // row of its tile t.
+  auto slotOf = [&](Value i, Value number, Value t) {
+    return k.add(k.sub(t, number), k.sub(i, k.index(1)));
   };
+  // The helper is the i-th rank after this one.
   auto forOtherTiles = [&](Value length,
-                           llvm::function_ref<void(Value helper, Value number,
+                           llvm::function_ref<void(Value i, Value number,
                                                    Value t, Value offset)>
                                body) {
     // A loop: what is computed for a helper stays in registers otherwise.
@@ -288,7 +288,7 @@ static void buildReduceByHelpers(KernelBuilder &k) {
       k.ifThen(k.notEqual(helper, k.root), [&] {
         Value number = helperNumber(k, helper);
         forTilesOfHelper(k, number, length, [&](Value t, Value offset) {
-          body(helper, number, t, offset);
+          body(i, number, t, offset);
         });
       });
     });
@@ -296,11 +296,10 @@ static void buildReduceByHelpers(KernelBuilder &k) {
 
   auto send = [&](Value start, Value length) {
     Value from = k.window(k.in, start, length);
-    forOtherTiles(length,
-                  [&](Value helper, Value number, Value t, Value offset) {
-                    k.storeTileTo(helper, k.load(from, offset),
-                                  k.sentTile(slotOf(k.me, number, t)));
-                  });
+    forOtherTiles(length, [&](Value i, Value number, Value t, Value offset) {
+      Value slot = slotOf(k.sub(k.size, i), number, t);
+      k.storeTileTo(k.rotate(k.me, i), k.load(from, offset), k.sentTile(slot));
+    });
   };
   auto reduce = [&](Value start, Value length) {
     k.ifThen(isHelper(), [&] {
@@ -308,8 +307,7 @@ static void buildReduceByHelpers(KernelBuilder &k) {
       Value number = helperNumber(k, k.me);
       forTilesOfHelper(k, number, length, [&](Value t, Value offset) {
         Value sum = reduceWith(k, k.load(from, offset), [&](Value i) {
-          return k.loadTile(
-              k.receivedTile(slotOf(k.rotate(k.me, i), number, t)));
+          return k.loadTile(k.receivedTile(slotOf(i, number, t)));
         });
         k.storeTileTo(k.root, sum, k.sentTile(t));
       });

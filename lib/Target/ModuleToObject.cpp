@@ -4,6 +4,7 @@
 #include "ArithmeticFences.h"
 #include "BackendGuard.h"
 #include "Bf16Extensions.h"
+#include "ByteSums.h"
 #include "ConstantOrs.h"
 #include "CopiedSigns.h"
 #include "DecreasingInductions.h"
@@ -33,6 +34,7 @@
 #include "ShortLimits.h"
 #include "ShortShifts.h"
 #include "SpillSearch.h"
+#include "SpillSlots.h"
 #include "TruncatedComparisons.h"
 #include "UnsignedConversions.h"
 #include "WaitsInLoops.h"
@@ -437,6 +439,8 @@ static void addLastPasses(llvm::ModulePassManager &passes, TargetKind kind,
   if (kind != TargetKind::Host) {
     addGuard(passes, guards, Guard::IntegersToBf16, IntegersToBf16Pass());
     addGuard(passes, guards, Guard::SelectedZeros, SelectedZerosPass());
+    if (isOptimized)
+      addFunctionPass(passes, ByteSumsPass());
   } else {
     addGuard(passes, guards, Guard::MultiplyHigh, MultiplyHighPass());
   }
@@ -535,6 +539,7 @@ FailureOr<SmallVector<char, 0>> ModuleToObject::generate(llvm::Module &input,
             keepScalarConditions(*config);
           if (search)
             search->addPasses(*config);
+          removeUnusedSpillSlots(*config);
         });
     // The translation has verified the module.
     supported = !machine->addPassesToEmitFile(passes, os, /*DwoOut=*/nullptr,

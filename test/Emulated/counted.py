@@ -113,7 +113,7 @@ def main():
     actions = parser.add_subparsers(dest="action", required=True)
     generating, checking = add_actions(actions)
     for action in (generating, checking):
-        action.add_argument("element", choices=["f16", "bf16", "f32", "i32"])
+        action.add_argument("element", choices=["f16", "bf16", "f32", "i8", "i32"])
     add_check_options(checking, seeds=1)
     options = parser.parse_args()
     cases = pick(parser, options, get_cases())

@@ -105,6 +105,10 @@ SCRIPTS = [
     ("tiles", "tiles.py", "--seed=4 --count=14 --wave=32", "gfx1201", ""),
     # Every variant of every collective, in place and staged, send and receive.
     ("variants-f16-4-full", "collectives.py", "4 f16", CDNA3, ""),
+    ("variants-i8-3", "collectives.py", "3 i8 --only=reduce", "gfx942",
+     "--seeds=1"),
+    ("variants-i8-3", "collectives.py", "3 i8 --only=reduce", "gfx1201",
+     "--seeds=1 --memory=coherent,device"),
     ("variants-i32-3-full", "collectives.py", "3 i32", CDNA3, ""),
     ("variants-bf16-4-full", "collectives.py", "4 bf16", CDNA3, ""),
     ("variants-f32-2-full", "collectives.py", "2 f32 --reductions=sum,min", CDNA3,

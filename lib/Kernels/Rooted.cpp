@@ -278,21 +278,21 @@ static void buildReduceByHelpers(KernelBuilder &k) {
     return k.add(k.sub(t, number), k.sub(i, k.index(1)));
   };
   // The helper is the i-th rank after this one.
-  auto forOtherTiles = [&](Value length,
-                           llvm::function_ref<void(Value i, Value number,
-                                                   Value t, Value offset)>
-                               body) {
-    // A loop: what is computed for a helper stays in registers otherwise.
-    k.loop(k.index(1), k.size, k.index(1), [&](Value i) {
-      Value helper = k.rotate(k.me, i);
-      k.ifThen(k.notEqual(helper, k.root), [&] {
-        Value number = helperNumber(k, helper);
-        forTilesOfHelper(k, number, length, [&](Value t, Value offset) {
-          body(i, number, t, offset);
+  auto forOtherTiles =
+      [&](Value length,
+          llvm::function_ref<void(Value i, Value number, Value t, Value offset)>
+              body) {
+        // A loop: what is computed for a helper stays in registers otherwise.
+        k.loop(k.index(1), k.size, k.index(1), [&](Value i) {
+          Value helper = k.rotate(k.me, i);
+          k.ifThen(k.notEqual(helper, k.root), [&] {
+            Value number = helperNumber(k, helper);
+            forTilesOfHelper(k, number, length, [&](Value t, Value offset) {
+              body(i, number, t, offset);
+            });
+          });
         });
-      });
-    });
-  };
+      };
 
   auto send = [&](Value start, Value length) {
     Value from = k.window(k.in, start, length);

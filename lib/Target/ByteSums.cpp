@@ -9,8 +9,8 @@ static llvm::Type *getWordsOf(llvm::Type *type) {
   if (!vector || !vector->getElementType()->isIntegerTy(8) ||
       vector->getNumElements() % 4 != 0)
     return nullptr;
-  return llvm::FixedVectorType::get(
-      llvm::Type::getInt32Ty(type->getContext()), vector->getNumElements() / 4);
+  return llvm::FixedVectorType::get(llvm::Type::getInt32Ty(type->getContext()),
+                                    vector->getNumElements() / 4);
 }
 
 static llvm::Value *addByWords(llvm::Instruction &op, llvm::IRBuilder<> &b) {

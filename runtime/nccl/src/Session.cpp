@@ -8,9 +8,10 @@
 #include "core/OsThread.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <mutex>
+#include <sstream>
+#include <unistd.h>
 #include <vector>
 
 using namespace iris::nccl;
@@ -33,17 +34,57 @@ Expected<Session> Session::open(const WorldOptions &options, int maxCTAs,
   return session;
 }
 
-Expected<Session::Agreed> Session::agree(int maxCTAs) {
-  const std::string mine =
-      formatString("%d %d", maxCTAs, Env::get().checkCollectives() ? 1 : 0);
+/// The GPU of a world, in a text without spaces; "-" of other devices, which
+/// ranks share.
+static std::string describeGpu(const World &world, int index) {
+  if (world.deviceKind() != DeviceKind::cuda &&
+      world.deviceKind() != DeviceKind::hip)
+    return "-";
+  std::string identity = world.deviceAttributes().identity;
+  if (!identity.empty())
+    return identity;
+  // Ranks of one process can be told apart in any case.
+  static const char process = 0;
+  return formatString("%d/%p/%d", static_cast<int>(getpid()),
+                      static_cast<const void *>(&process), index);
+}
+
+/// \param gpus what describeGpu returns on each rank
+/// \param job the ranks of several nodes, or null
+static Status checkGpus(const std::vector<std::string> &gpus, const Job *job) {
+  std::map<std::pair<uint32_t, std::string>, uint32_t> ranks;
+  for (uint32_t rank = 0; rank < gpus.size(); ++rank) {
+    uint32_t node = job ? job->nodeOf(rank) : 0;
+    auto [first, isNew] = ranks.emplace(std::pair(node, gpus[rank]), rank);
+    if (!isNew && gpus[rank] != "-")
+      return makeStatus(StatusCode::failedPrecondition,
+                        "ranks %u and %u are on one GPU (%s); expected a GPU "
+                        "for each rank, or NCCL_MULTI_RANK_GPU_ENABLE=1",
+                        first->second, rank, gpus[rank].c_str());
+  }
+  return Status::success();
+}
+
+Expected<Session::Agreed> Session::agree(int deviceIndex, int maxCTAs) {
+  const Env &env = Env::get();
+  const std::string mine = formatString(
+      "%d %d %d %s", maxCTAs, env.checkCollectives() ? 1 : 0,
+      env.ncclMultiRankGpu() ? 1 : 0, describeGpu(*world, deviceIndex).c_str());
   IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> texts, exchange(mine));
   Agreed agreed;
+  bool multiRankGpu = false;
+  std::vector<std::string> gpus;
   for (const std::string &each : texts) {
-    char *end = nullptr;
-    agreed.maxPrograms = ccl::smallerLimit(agreed.maxPrograms,
-                                           std::strtol(each.c_str(), &end, 10));
-    agreed.checkCalls = std::strtol(end, nullptr, 10) != 0 || agreed.checkCalls;
+    std::istringstream words(each);
+    int64_t maxPrograms = 0;
+    bool checks = false, several = false;
+    words >> maxPrograms >> checks >> several >> gpus.emplace_back();
+    agreed.maxPrograms = ccl::smallerLimit(agreed.maxPrograms, maxPrograms);
+    agreed.checkCalls = agreed.checkCalls || checks;
+    multiRankGpu = multiRankGpu || several;
   }
+  if (!multiRankGpu)
+    IRISRT_RETURN_IF_ERROR(checkGpus(gpus, job.get()));
   return agreed;
 }
 
@@ -62,7 +103,8 @@ Status Session::join(const WorldOptions &given, int maxCTAs) {
     all.ranks.push_back(rank);
   all.index = static_cast<int32_t>(world->rank());
   channel = world->makeChannel();
-  IRISRT_ASSIGN_OR_RETURN(Agreed agreed, agree(maxCTAs));
+  IRISRT_ASSIGN_OR_RETURN(Agreed agreed,
+                          agree(given.deviceIndex.value_or(0), maxCTAs));
   communicator.maxPrograms = agreed.maxPrograms;
   communicator.checkCalls = agreed.checkCalls;
   IRISRT_ASSIGN_OR_RETURN(collectives,

@@ -83,7 +83,8 @@ private:
     /// Whether a rank has IRIS_CHECK_COLLECTIVES=1.
     bool checkCalls = false;
   };
-  rt::Expected<Agreed> agree(int maxCTAs);
+  /// \retval failedPrecondition ranks that may not share a GPU do
+  rt::Expected<Agreed> agree(int deviceIndex, int maxCTAs);
 };
 
 /// A WorldOperation of a session's world. Between nodes it is none: there,

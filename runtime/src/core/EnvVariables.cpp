@@ -252,6 +252,11 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         "IRIS_NODE_ADDRESS and IRIS_TOKEN, rank 0 listens there.",
         false},
        set<&Env::ncclCommId_, parsePath>},
+      {{"NCCL_MULTI_RANK_GPU_ENABLE", "0 or 1", "0",
+        "NCCL's: 1: several ranks of a communicator of libiris_nccl may be on "
+        "one GPU.",
+        false},
+       set<&Env::ncclMultiRankGpu_, parseFlag>},
       {{"IRIS_TUNE", "off, quick or full",
         "quick for matmuls on CUDA, else off",
         "How long kernels are measured to choose among them.", false},

@@ -63,20 +63,21 @@ protected:
   run(int size,
       const std::function<std::string(ncclUniqueId, int rank)> &body) const {
     SharedValue<ncclUniqueId> shared;
-    return failures(runProcesses(static_cast<uint32_t>(size),
-                                 [&](const LaunchInfo &launch) -> std::string {
-                                   // The environment is read at the first call.
-                                   ::setenv("IRIS_NCCL_DEVICE", GetParam(), 1);
-                                   ::setenv("IRIS_JOIN_LIMIT", "60", 1);
-                                   ::setenv("IRIS_COLLECTIVE_LIMIT", "60", 1);
-                                   if (launch.rank == 0) {
-                                     ncclUniqueId id;
-                                     NCCL_TRY(ncclGetUniqueId(&id));
-                                     shared.set(id);
-                                   }
-                                   return body(shared.get(),
-                                               static_cast<int>(launch.rank));
-                                 }));
+    return failures(
+        runProcesses(static_cast<uint32_t>(size),
+                     [&](const LaunchInfo &launch) -> std::string {
+                       // The environment is read at the first call.
+                       ::setenv("IRIS_NCCL_DEVICE", GetParam(), 1);
+                       ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
+                       ::setenv("IRIS_JOIN_LIMIT", "60", 1);
+                       ::setenv("IRIS_COLLECTIVE_LIMIT", "60", 1);
+                       if (launch.rank == 0) {
+                         ncclUniqueId id;
+                         NCCL_TRY(ncclGetUniqueId(&id));
+                         shared.set(id);
+                       }
+                       return body(shared.get(), static_cast<int>(launch.rank));
+                     }));
   }
 };
 } // namespace

@@ -119,6 +119,7 @@ protected:
           ::setenv("IRIS_NCCL_DEVICE", device, 1);
           ::setenv("IRIS_COMPILE", IRIS_TEST_COMPILER, 1);
           ::setenv("IRIS_CACHE_DIR", IRIS_TEST_CACHE, 1);
+          ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
           ::setenv("IRIS_WAIT_LIMIT", "60", 1);
           ::setenv("IRIS_COLLECTIVE_LIMIT", "60", 1);
           NcclRank rank;

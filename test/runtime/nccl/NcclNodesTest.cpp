@@ -174,6 +174,7 @@ static std::vector<std::string> onGpus(const char *library,
                                        const std::string &nodes) {
   SharedValue<ncclUniqueId> id;
   auto body = [&](const LaunchInfo &launch) -> std::string {
+    ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
     if (library)
       ::setenv("IRIS_INTERNODE_LIBRARY", library, 1);
     return create(launch, nodes.substr(launch.rank, 1), "127.0.0.1", id,

@@ -97,6 +97,8 @@ CHECK((unsigned), cuInit);
 CHECK((int *), cuDriverGetVersion);
 CHECK((Device *, int), cuDeviceGet);
 CHECK((char *, int, Device), cuDeviceGetName);
+CHECK((CUuuid *, Device), cuDeviceGetUuid_v2);
+CHECK((char *, int, Device), cuDeviceGetPCIBusId);
 CHECK((size_t *, Device), cuDeviceTotalMem);
 CHECK((int *, int, Device), cuDeviceGetAttribute);
 CHECK((int *, Device, Device), cuDeviceCanAccessPeer);

@@ -72,6 +72,8 @@ CHECK((int *), hipRuntimeGetVersion);
 CHECK((int *), hipGetDeviceCount);
 CHECK((Device *, int), hipDeviceGet);
 CHECK((char *, int, Device), hipDeviceGetName);
+CHECK((hipUUID *, Device), hipDeviceGetUuid);
+CHECK((char *, int, Device), hipDeviceGetPCIBusId);
 CHECK((size_t *, Device), hipDeviceTotalMem);
 CHECK((int *, int, Device), hipDeviceGetAttribute);
 CHECK((int *, Device, Device), hipDeviceCanAccessPeer);

@@ -64,6 +64,9 @@ struct DeviceAttributes {
   /// "7 peers, 7 with native atomics, performance rank 0"; "" if none are
   /// known.
   std::string link;
+  /// The same for all processes that see the device, and of no other device of
+  /// the machine; "" if the driver does not tell its devices apart.
+  std::string identity;
 };
 
 /// What kernels for a device are compiled for, in the words of iris-compile's

@@ -134,6 +134,9 @@ public:
   /// \return IRIS_CHECK_COLLECTIVES=1: ranks compare every call of a
   ///   communicator
   bool checkCollectives() const { return checkCollectives_; }
+  /// \return NCCL_MULTI_RANK_GPU_ENABLE=1: several ranks of a communicator of
+  ///   libiris_nccl may be on one GPU
+  bool ncclMultiRankGpu() const { return ncclMultiRankGpu_; }
   /// \return IRIS_NCCL=off: libiris_nccl passes every call to ncclLibrary()
   bool ncclIsOff() const { return ncclIsOff_; }
   /// \return IRIS_NCCL_LIBRARY: the library that serves what libiris_nccl does
@@ -191,7 +194,8 @@ private:
   std::string compiler_, emulator_, warning_, searchPath_, cacheDir_, imageDir_,
       matmulTable_, costModel_, ncclLibrary_, ncclKernelDir_, ncclCommId_,
       nodeAddress_, interNodeLibrary_;
-  bool checkCollectives_ = false, refuseHostCode_ = false, ncclIsOff_ = false;
+  bool checkCollectives_ = false, refuseHostCode_ = false, ncclIsOff_ = false,
+       ncclMultiRankGpu_ = false;
   std::optional<DeviceKind> ncclDevice_;
   std::optional<TuneLevel> tune_;
   std::optional<double> waitLimit_, joinLimit_, collectiveLimit_,

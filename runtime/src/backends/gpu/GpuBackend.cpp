@@ -3,6 +3,7 @@
 #include "backends/gpu/GpuBackend.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 using namespace iris::rt;
@@ -107,6 +108,7 @@ Status GpuBackend::initialize() {
   sharedPerBlock_ = static_cast<uint32_t>(std::max(value, 0));
   describeSpeed();
   describeLinks(count);
+  info_.identity = identify(count);
   info_.clockHz = options_.kind == DeviceKind::cuda ? IRISRT_CLOCK_HZ_NVPTX
                                                     : IRISRT_CLOCK_HZ_AMDGPU;
   info_.canCapture = api_->hasGraphs();
@@ -127,6 +129,34 @@ void GpuBackend::describeSpeed() {
   info_.clockMHz = static_cast<uint32_t>(ask(dialect.attributeClock) / 1000);
   info_.memoryBytesPerUs = ask(dialect.attributeMemoryClock) * 2 *
                            (ask(dialect.attributeMemoryBits) / 8) / 1000;
+}
+
+/// A device's UUID and place on the bus: partitions of a GPU may have one of
+/// them in common.
+static std::string describeIdentity(const GpuApi &api, Device device) {
+  std::array<uint8_t, 16> uuid{};
+  std::array<char, 32> bus{};
+  if (!api.deviceUuid || !api.devicePciBusId ||
+      api.deviceUuid(uuid.data(), device) != success ||
+      api.devicePciBusId(bus.data(), static_cast<int>(bus.size() - 1),
+                         device) != success)
+    return "";
+  std::string text;
+  for (uint8_t byte : uuid)
+    text += formatString("%02x", byte);
+  return text + "@" + bus.data();
+}
+
+/// Drivers of virtual devices may say the same of all of them.
+std::string GpuBackend::identify(int numDevices) const {
+  std::string mine = describeIdentity(*api_, device_);
+  for (int index = 0; index < numDevices; ++index) {
+    Device other = 0;
+    if (index != options_.index && api_->deviceGet(&other, index) == success &&
+        describeIdentity(*api_, other) == mine)
+      return "";
+  }
+  return mine;
 }
 
 /// For keys of what was measured. Drivers need not tell any of it.

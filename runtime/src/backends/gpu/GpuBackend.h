@@ -161,6 +161,7 @@ private:
   Status initialize();
   void describeSpeed();
   void describeLinks(int numDevices);
+  std::string identify(int numDevices) const;
   Status warmUp();
   /// Called first in every function; the caller may capture streams meanwhile.
   DeviceBinding bind() const {

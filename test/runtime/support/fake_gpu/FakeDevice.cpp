@@ -119,6 +119,17 @@ Result fake_device_name(char *name, int bytes, Device device) {
   return success;
 }
 
+Result fake_device_uuid(void *uuid, Device device) {
+  std::memset(uuid, control().devicesLookAlike ? 0 : device + 1, 16);
+  return success;
+}
+
+Result fake_device_bus(char *id, int bytes, Device device) {
+  std::snprintf(id, static_cast<size_t>(bytes), "0000:%02x:00.0",
+                control().devicesLookAlike ? 0 : device + 1);
+  return success;
+}
+
 Result fake_device_memory(size_t *bytes, Device) {
   *bytes = size_t(1) << 34;
   return success;
@@ -278,6 +289,10 @@ FAKE_EXPORT(fake_device_get, cuDeviceGet)
 FAKE_EXPORT(fake_device_get, hipDeviceGet)
 FAKE_EXPORT(fake_device_name, cuDeviceGetName)
 FAKE_EXPORT(fake_device_name, hipDeviceGetName)
+FAKE_EXPORT(fake_device_uuid, cuDeviceGetUuid_v2)
+FAKE_EXPORT(fake_device_uuid, hipDeviceGetUuid)
+FAKE_EXPORT(fake_device_bus, cuDeviceGetPCIBusId)
+FAKE_EXPORT(fake_device_bus, hipDeviceGetPCIBusId)
 FAKE_EXPORT(fake_device_memory, cuDeviceTotalMem_v2)
 FAKE_EXPORT(fake_device_memory, hipDeviceTotalMem)
 FAKE_EXPORT(fake_cuda_attribute, cuDeviceGetAttribute)

@@ -10,6 +10,8 @@
 /// instance as `fakeGpuControl`.
 struct FakeGpuControl {
   int devices = 2;
+  /// All devices have the same UUID and place on the bus.
+  bool devicesLookAlike = false;
   int cudaVersion = 12040;
   int hipVersion = 70200000;
   const char *hipTarget = "gfx942:sramecc+:xnack-";

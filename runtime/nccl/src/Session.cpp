@@ -5,13 +5,13 @@
 #include "KernelFolders.h"
 #include "RealLibrary.h"
 #include "ccl/ProgramLimit.h"
+#include "core/DeviceLocation.h"
 #include "core/OsThread.h"
 
 #include <algorithm>
 #include <map>
 #include <mutex>
 #include <sstream>
-#include <unistd.h>
 #include <vector>
 
 using namespace iris::nccl;
@@ -44,9 +44,10 @@ static std::string describeGpu(const World &world, int index) {
   if (!identity.empty())
     return identity;
   // Ranks of one process can be told apart in any case.
-  static const char process = 0;
-  return formatString("%d/%p/%d", static_cast<int>(getpid()),
-                      static_cast<const void *>(&process), index);
+  const DeviceLocation location = DeviceLocation::of(index);
+  return formatString("%lld/%llx/%lld", static_cast<long long>(location.pid),
+                      static_cast<unsigned long long>(location.mark),
+                      static_cast<long long>(location.index));
 }
 
 /// \param gpus what describeGpu returns on each rank

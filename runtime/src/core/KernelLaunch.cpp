@@ -37,6 +37,7 @@ Expected<uint32_t> World::Impl::maxCoresident(const Kernel &kernel) {
   IRISRT_ASSIGN_OR_RETURN(
       uint32_t most,
       backend->maxCoresident({kernel.handle_}, configOf(kernel.info())));
+  most = std::max(most / ranksOnDevice, uint32_t(1));
   std::lock_guard<std::mutex> lock(mutex);
   coresidentLimits[kernel.handle_] = most;
   return most;

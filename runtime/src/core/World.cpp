@@ -3,7 +3,9 @@
 //
 // WorldLaunch.cpp has modules, streams and synchronization; KernelLaunch.cpp
 // has launches.
+#include "core/Contribution.h"
 #include "core/DefaultLimits.h"
+#include "core/DeviceLocation.h"
 #include "core/Launch.h"
 #include "core/WorldAccess.h"
 #include "core/WorldImpl.h"
@@ -12,6 +14,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <unistd.h>
 
 using namespace iris::rt;
@@ -106,6 +109,7 @@ Status World::Impl::open() {
   heapOptions.limit = limit;
   IRISRT_ASSIGN_OR_RETURN(
       heap, SymmetricHeap::create(*backend, *bootstrap, heapOptions));
+  IRISRT_RETURN_IF_ERROR(countRanksOnDevice());
   // Else the memory of a rank ends with it.
   if (backend->info().canPlaceMappings || backend->canTellWork())
     IRISRT_RETURN_IF_ERROR(bootstrap->letRanksLeave(limit));
@@ -131,6 +135,24 @@ Status World::Impl::open() {
            backend->info().target.c_str(),
            static_cast<unsigned long long>(heap->bytes()),
            heap->stride() != 0 ? "uniform stride" : "table");
+  return Status::success();
+}
+
+Status World::Impl::countRanksOnDevice() {
+  if (options.device.kind != DeviceKind::cuda &&
+      options.device.kind != DeviceKind::hip)
+    return Status::success();
+  IRISRT_ASSIGN_OR_RETURN(
+      std::vector<Bootstrap::Bytes> all,
+      bootstrap->allGather(
+          CollectiveTag::create,
+          toContribution(DeviceLocation::of(backend->info().index)), limit));
+  std::map<DeviceLocation, uint32_t> ranks;
+  for (uint32_t rank = 0; rank < bootstrap->numRanks(); ++rank) {
+    IRISRT_ASSIGN_OR_RETURN(DeviceLocation location,
+                            fromContribution<DeviceLocation>(all[rank], rank));
+    ranksOnDevice = std::max(ranksOnDevice, ++ranks[location]);
+  }
   return Status::success();
 }
 

@@ -47,6 +47,7 @@ struct World::Impl {
 
   Status open();
   Status openControl();
+  Status countRanksOnDevice();
   /// Fails if code of packages must not run in this process; `what` names the
   /// code.
   Status checkHostCode(const char *what) const;
@@ -140,6 +141,9 @@ struct World::Impl {
   const Log log;
   double waitSeconds = 30;
   std::chrono::nanoseconds limit{};
+  /// The most ranks that a process has on one device of the world: their
+  /// kernels run at once, and wait for each other.
+  uint32_t ranksOnDevice = 1;
 
   // In the order of creation; the destructor uses the reverse order.
   std::unique_ptr<Bootstrap> bootstrap;

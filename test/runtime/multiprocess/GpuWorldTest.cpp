@@ -337,6 +337,32 @@ TEST_P(GpuWorlds, SynchronizeInBarriers) {
   EXPECT_EQ(failures(ends), "");
 }
 
+/// Kernels of ranks on one device wait for each other: all of them must run at
+/// once. Processes alternate.
+TEST_P(GpuWorlds, DivideDevicesAmongRanks) {
+  const uint32_t devices = 2;
+  const uint32_t ranks =
+      GetParam().threads ? (GetParam().numRanks + devices - 1) / devices : 1;
+  auto most = [&](World &world) -> Expected<uint32_t> {
+    IRISRT_ASSIGN_OR_RETURN(Package loaded,
+                            Package::fromBytes(package.data(), package.size()));
+    IRISRT_ASSIGN_OR_RETURN(Module module, world.load(loaded));
+    IRISRT_ASSIGN_OR_RETURN(Kernel kernel, module.kernel("wait_flag"));
+    return world.maxCoresident(kernel);
+  };
+  auto ends = run([&](const LaunchInfo &launch) -> std::string {
+    LaunchInfo single;
+    single.job = launch.job + "-alone-" + std::to_string(launch.rank);
+    RANK_ASSIGN(auto alone, createWorld(single));
+    RANK_ASSIGN(uint32_t all, most(*alone));
+    RANK_ASSIGN(auto world, createWorld(launch));
+    RANK_ASSIGN(uint32_t mine, most(*world));
+    RANK_CHECK(mine == all / ranks);
+    return "";
+  });
+  EXPECT_EQ(failures(ends), "");
+}
+
 TEST_P(GpuWorlds, ReportWaitsThatTimeOut) {
   auto begin = std::chrono::steady_clock::now();
   auto ends = run([&](const LaunchInfo &launch) -> std::string {

@@ -424,7 +424,8 @@ public:
   /// \return the group
   /// \retval invalidArgument a rank is not in the world, or twice in the group
   Expected<Group> makeGroup(const std::vector<uint32_t> &ranks) const;
-  /// Finds out how many programs of the kernel run concurrently.
+  /// Finds out how many programs of the kernel run concurrently, beside as many
+  /// of the other ranks that this process, or another one, has on its device.
   /// \param kernel the kernel, loaded by this world
   /// \return the maximum number of programs
   Expected<uint32_t> maxCoresident(const Kernel &kernel) const;

@@ -255,6 +255,11 @@ Status ncclComm::checkInUse() const {
   return Status::success();
 }
 
+bool ncclComm::isFinalized() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return lifetime_ == Lifetime::finalized;
+}
+
 Status ncclComm::checkUsable() {
   if (worker.isBusy())
     return Status(StatusCode::invalidArgument,
@@ -543,7 +548,10 @@ Status ncclComm::removeRegistration(Registration::Kind kind,
     std::lock_guard<std::mutex> lock(mutex_);
     auto found = registrations_.find(handle);
     if (found == registrations_.end() || found->second->kind != kind)
-      return makeStatus(StatusCode::invalidArgument,
+      // The codes of NCCL.
+      return makeStatus(kind == Registration::Kind::buffer
+                            ? StatusCode::failedPrecondition
+                            : StatusCode::invalidArgument,
                         "%p is no handle of this communicator, or it was "
                         "deregistered",
                         handle);

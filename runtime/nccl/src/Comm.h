@@ -84,6 +84,8 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   /// Fails unless operations can run: the communicator is open, in use, has not
   /// failed, and no job runs.
   iris::rt::Status checkUsable();
+  /// Whether ncclCommFinalize has been called, and no later call ended it.
+  bool isFinalized() const;
   /// Enqueues the operations of one group.
   iris::rt::Status run(const std::vector<iris::nccl::Operation> &operations);
   /// Whether run() would wait for no other rank, so that one thread can run the

@@ -2,6 +2,7 @@
 //===- Config.cpp - Options of ncclConfig_t -------------------------------===//
 #include "Config.h"
 
+#include <climits>
 #include <cstddef>
 
 using namespace iris::nccl;
@@ -37,6 +38,42 @@ static Status readCTAs(const ncclConfig_t &config, Config &values) {
   return Status::success();
 }
 
+/// Options that have no effect here; their values are checked as NCCL does.
+static Status checkOthers(const ncclConfig_t &config) {
+  struct Option {
+    const char *name;
+    int ncclConfig_t::*member;
+    /// Where a config with the option ends; older ones have fewer.
+    size_t end;
+    int least, most;
+  };
+#define IRIS_OPTION(name, least, most)                                         \
+  { #name, &ncclConfig_t::name, IRIS_SIZE_WITH(name), least, most }
+  static constexpr Option options[] = {
+      IRIS_OPTION(cgaClusterSize, 0, INT_MAX),
+      IRIS_OPTION(splitShare, 0, 1),
+      IRIS_OPTION(collnetEnable, 0, 1),
+      IRIS_OPTION(CTAPolicy, 0,
+                  NCCL_CTA_POLICY_EFFICIENCY | NCCL_CTA_POLICY_ZERO),
+      IRIS_OPTION(shrinkShare, 0, 1),
+      IRIS_OPTION(nvlsCTAs, 1, INT_MAX),
+      IRIS_OPTION(nChannelsPerNetPeer, 1, 64),
+      IRIS_OPTION(nvlinkCentricSched, 0, 1),
+  };
+#undef IRIS_OPTION
+  for (const Option &option : options) {
+    if (config.size < option.end)
+      continue;
+    const int value = config.*option.member;
+    if (value != NCCL_CONFIG_UNDEF_INT &&
+        (value < option.least || value > option.most))
+      return makeStatus(StatusCode::invalidArgument,
+                        "the config's '%s' is %d; expected %d to %d",
+                        option.name, value, option.least, option.most);
+  }
+  return Status::success();
+}
+
 Expected<Config> iris::nccl::readConfig(const ncclConfig_t *config,
                                         const Config &inherited) {
   Config values = inherited;
@@ -51,5 +88,6 @@ Expected<Config> iris::nccl::readConfig(const ncclConfig_t *config,
                       config->magic, config->size);
   IRISRT_RETURN_IF_ERROR(readBlocking(*config, values));
   IRISRT_RETURN_IF_ERROR(readCTAs(*config, values));
+  IRISRT_RETURN_IF_ERROR(checkOthers(*config));
   return values;
 }

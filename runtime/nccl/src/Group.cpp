@@ -104,8 +104,27 @@ static ncclResult_t run(const char *function, std::vector<Bundle> bundles) {
   return isInProgress ? ncclInProgress : ncclSuccess;
 }
 
+/// As NCCL, whose group either waits for all communicators that it creates or
+/// ends, or for none.
+static Status checkBlocking(const Task &task) {
+  const bool isBlocking = task.comm->options.config.isBlocking;
+  for (const Task &other : group().tasks)
+    if (task.job && other.job &&
+        other.comm->options.config.isBlocking != isBlocking)
+      return Status(StatusCode::invalidArgument,
+                    "a group creates or ends blocking and nonblocking "
+                    "communicators; expected one of these kinds");
+  return Status::success();
+}
+
 ncclResult_t iris::nccl::submit(const char *function, Task task) {
   if (group().depth > 0) {
+    Status status = checkBlocking(task);
+    if (!status.ok()) {
+      if (task.drop)
+        task.drop();
+      return reject(function, status);
+    }
     group().tasks.push_back(std::move(task));
     return ncclSuccess;
   }

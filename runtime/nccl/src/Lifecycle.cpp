@@ -57,6 +57,10 @@ ncclResult_t api::ncclCommFinalize(ncclComm_t handle) {
   const char *function = "ncclCommFinalize";
   Expected<std::shared_ptr<ncclComm>> comm = ncclComm::find(handle);
   Status status = comm.ok() ? (*comm)->checkUsable() : comm.status();
+  if (comm.ok() && (*comm)->isFinalized())
+    // The code of NCCL.
+    status = Status(StatusCode::invalidArgument,
+                    "the communicator is finalized; expected one call");
   if (!status.ok())
     return reject(function, status);
   Task task;

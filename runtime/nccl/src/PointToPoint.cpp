@@ -23,7 +23,7 @@ Status PointToPoint::openEvents(World &world) {
 static Status copyToSelf(World &world, const std::vector<Call> &sends,
                          const std::vector<Call> &receives, Stream stream) {
   if (sends.size() != receives.size())
-    return makeStatus(StatusCode::invalidArgument,
+    return makeStatus(StatusCode::failedPrecondition,
                       "%zu sends of rank %u to itself and %zu receives; "
                       "expected the same number in one group",
                       sends.size(), world.rank(), receives.size());

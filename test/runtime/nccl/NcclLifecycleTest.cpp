@@ -388,6 +388,8 @@ static std::string driveAll(int size) {
   for (ncclComm_t comm : comms)
     NCCL_TRY(ncclCommFinalize(comm));
   for (ncclComm_t comm : comms)
+    NCCL_EXPECT(ncclInvalidArgument, ncclCommFinalize(comm));
+  for (ncclComm_t comm : comms)
     NCCL_TRY(ncclCommDestroy(comm));
   return "";
 }
@@ -538,6 +540,31 @@ TEST(NcclMisuse, Codes) {
           NCCL_EXPECT(ncclInvalidArgument,
                       ncclCommInitRankConfig(&comm, 1, id, 0, &config));
         }
+        // Of options without an effect, too.
+        for (auto [option, value] :
+             {std::pair(&ncclConfig_t::cgaClusterSize, -1),
+              {&ncclConfig_t::splitShare, 2},
+              {&ncclConfig_t::collnetEnable, 2},
+              {&ncclConfig_t::CTAPolicy, 4},
+              {&ncclConfig_t::shrinkShare, -1},
+              {&ncclConfig_t::nvlsCTAs, 0},
+              {&ncclConfig_t::nChannelsPerNetPeer, 65},
+              {&ncclConfig_t::nvlinkCentricSched, 2}}) {
+          config = NCCL_CONFIG_INITIALIZER;
+          config.*option = value;
+          NCCL_EXPECT(ncclInvalidArgument,
+                      ncclCommInitRankConfig(&comm, 1, id, 0, &config));
+        }
+        // A group creates communicators of one kind.
+        config = NCCL_CONFIG_INITIALIZER;
+        config.blocking = 0;
+        ncclComm_t waits = nullptr, goesOn = nullptr;
+        NCCL_TRY(ncclGroupStart());
+        NCCL_TRY(ncclCommInitRank(&waits, 1, id, 0));
+        NCCL_EXPECT(ncclInvalidArgument,
+                    ncclCommInitRankConfig(&goesOn, 1, id, 0, &config));
+        NCCL_EXPECT(ncclInvalidArgument, ncclGroupEnd());
+        RANK_CHECK(!waits && !goesOn);
         config = NCCL_CONFIG_INITIALIZER;
         NCCL_EXPECT(ncclInvalidArgument, ncclCommInitAll(nullptr, 1, nullptr));
         NCCL_EXPECT(ncclInvalidArgument, ncclCommInitAll(&comm, 0, nullptr));

@@ -286,42 +286,44 @@ class NcclPointToPointOfTwo : public NcclRanksTest {};
 NCCL_ON_RANKS(NcclPointToPointOfTwo, 2);
 
 TEST_P(NcclPointToPointOfTwo, Misuse) {
-  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
-              int64_t data[4] = {};
-              NCCL_EXPECT(ncclInvalidArgument,
-                          ncclSend(data, 4, ncclInt64, 2, rank.comm, nullptr));
-              NCCL_EXPECT(ncclInvalidArgument,
-                          ncclRecv(data, 4, ncclInt64, -1, rank.comm, nullptr));
-              NCCL_EXPECT(ncclInvalidArgument,
-                          ncclSend(nullptr, 4, ncclInt64, 1 - rank.rank,
-                                   rank.comm, nullptr));
-              // To itself, without a receive.
-              NCCL_EXPECT(
-                  ncclInvalidArgument,
-                  ncclSend(data, 4, ncclInt64, rank.rank, rank.comm, nullptr));
-              // Bytes that overflow.
-              constexpr size_t many = size_t(1) << 61;
-              NCCL_TRY(ncclGroupStart());
-              NCCL_EXPECT(ncclInvalidArgument,
-                          ncclSend(data, many, ncclInt64, rank.rank, rank.comm,
-                                   nullptr));
-              NCCL_EXPECT(ncclInvalidArgument,
-                          ncclRecv(data + 1, many, ncclInt64, rank.rank,
-                                   rank.comm, nullptr));
-              NCCL_EXPECT(ncclInvalidArgument, ncclGroupEnd());
-              // Collectives and transfers in one group.
-              int64_t sum = rank.rank, other = -1;
-              NCCL_TRY(ncclGroupStart());
-              NCCL_TRY(ncclSend(&sum, 1, ncclInt64, 1 - rank.rank, rank.comm,
-                                nullptr));
-              NCCL_TRY(ncclAllReduce(&sum, &sum, 1, ncclInt64, ncclSum,
-                                     rank.comm, nullptr));
-              NCCL_TRY(ncclRecv(&other, 1, ncclInt64, 1 - rank.rank, rank.comm,
-                                nullptr));
-              NCCL_TRY(ncclGroupEnd());
-              RANK_CHECK(sum == 1 && other == 1); // the transfer is last
-              return "";
-            }));
+  EXPECT_EQ(
+      "", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+        int64_t data[4] = {};
+        NCCL_EXPECT(ncclInvalidArgument,
+                    ncclSend(data, 4, ncclInt64, 2, rank.comm, nullptr));
+        NCCL_EXPECT(ncclInvalidArgument,
+                    ncclRecv(data, 4, ncclInt64, -1, rank.comm, nullptr));
+        NCCL_EXPECT(
+            ncclInvalidArgument,
+            ncclSend(nullptr, 4, ncclInt64, 1 - rank.rank, rank.comm, nullptr));
+        // To itself, without a receive, and without a send.
+        NCCL_EXPECT(ncclInvalidUsage, ncclSend(data, 4, ncclInt64, rank.rank,
+                                               rank.comm, nullptr));
+        NCCL_EXPECT(ncclInvalidUsage, ncclRecv(data, 4, ncclInt64, rank.rank,
+                                               rank.comm, nullptr));
+        // Bytes that overflow.
+        constexpr size_t many = size_t(1) << 61;
+        NCCL_TRY(ncclGroupStart());
+        NCCL_EXPECT(
+            ncclInvalidArgument,
+            ncclSend(data, many, ncclInt64, rank.rank, rank.comm, nullptr));
+        NCCL_EXPECT(
+            ncclInvalidArgument,
+            ncclRecv(data + 1, many, ncclInt64, rank.rank, rank.comm, nullptr));
+        NCCL_EXPECT(ncclInvalidArgument, ncclGroupEnd());
+        // Collectives and transfers in one group.
+        int64_t sum = rank.rank, other = -1;
+        NCCL_TRY(ncclGroupStart());
+        NCCL_TRY(
+            ncclSend(&sum, 1, ncclInt64, 1 - rank.rank, rank.comm, nullptr));
+        NCCL_TRY(ncclAllReduce(&sum, &sum, 1, ncclInt64, ncclSum, rank.comm,
+                               nullptr));
+        NCCL_TRY(
+            ncclRecv(&other, 1, ncclInt64, 1 - rank.rank, rank.comm, nullptr));
+        NCCL_TRY(ncclGroupEnd());
+        RANK_CHECK(sum == 1 && other == 1); // the transfer is last
+        return "";
+      }));
 }
 
 TEST_P(NcclPointToPointOfTwo, MisuseOfAllToAllV) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Exports.cpp - The functions that the library exports ---------------===//
 //
-// Every function of the tables, by NCCL's name and, of nccl.h, by that for
-// profilers: Iris' or, with IRIS_NCCL=off and for its communicators, the real
-// library's.
+// Every function of the tables, by NCCL's name and by that for profilers: Iris'
+// or, with IRIS_NCCL=off and for its communicators, the real library's.
 #include "Api.h"
 #include "RealLibrary.h"
 #include "Result.h"
@@ -77,7 +76,8 @@ extern "C" {
     auto real = realFunction(#name, &NcclLibrary::name);                       \
     return real.ok() ? (*real)arguments                                        \
                      : failureOf<result>(#name, real.status());                \
-  }
+  }                                                                            \
+  result p##name parameters { return ::name arguments; }
 #include "iris-nccl/device_functions.inc"
 #undef IRIS_NCCL_DEVICE_FUNCTION
 

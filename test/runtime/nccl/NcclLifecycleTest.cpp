@@ -248,6 +248,8 @@ TEST_P(NcclComms, TeamsWithoutDeviceCommunicators) {
                           ncclLLA2ACreateRequirement(1, 1, nullptr, nullptr));
               RANK_CHECK(ncclLLA2ACalcSlots(1, 1) == 0);
               RANK_CHECK(ncclTeamWorld(nullptr).nRanks == 0);
+              // By the name for profilers.
+              RANK_CHECK(pncclTeamWorld(rank.comm).nRanks == rank.size);
               return sumRanks(rank.comm, rank.rank, rank.size);
             }));
 }

@@ -30,7 +30,8 @@ typedef struct ncclGinBarrierHandle ncclGinBarrierHandle_t;
 typedef struct ncclLLA2AHandle ncclLLA2AHandle_t;
 
 #define IRIS_NCCL_DEVICE_FUNCTION(result, name, parameters, arguments)         \
-  result name parameters;
+  result name parameters;                                                      \
+  result p##name parameters;
 #include "device_functions.inc"
 #undef IRIS_NCCL_DEVICE_FUNCTION
 

@@ -83,7 +83,7 @@ private:
     /// Whether a rank has IRIS_CHECK_COLLECTIVES=1.
     bool checkCalls = false;
   };
-  /// \retval failedPrecondition ranks that may not share a GPU do
+  /// \retval failedPrecondition ranks are on one GPU, and none allows it
   rt::Expected<Agreed> agree(int deviceIndex, int maxCTAs);
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- DeviceLocation.h - Where a rank's kernels run ---------------*- C++
-//-*-===//
+//===- DeviceLocation.h - Where a rank's kernels run ------------*- C++ -*-===//
 //
 // Kernels of ranks that one process has on one device run side by side on its
 // processors; those of several processes alternate.

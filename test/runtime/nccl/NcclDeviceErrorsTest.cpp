@@ -5,10 +5,9 @@
 // puts the fake first in the library path; without it, the tests are skipped.
 #include "nccl/NcclRanks.h"
 #include "support/Shared.h"
-#include "support/fake_gpu/FakeGpu.h"
+#include "support/fake_gpu/LoadedFake.h"
 
 #include <cstdlib>
-#include <dlfcn.h>
 #include <thread>
 
 using namespace iris::rt;
@@ -17,15 +16,8 @@ using namespace iris::rt::test;
 /// Errors of the driver, of CUDA and HIP.
 static constexpr int outOfMemory = 2, launchFailed = 719;
 
-/// A function of FakeGpu.h; null without the fake.
-template <typename Function>
-static Function fake(const char *name) {
-  void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  return reinterpret_cast<Function>(library ? ::dlsym(library, name) : nullptr);
-}
-
 static FakeGpuControl &control() {
-  return *fake<FakeGpuControl *(*)()>("fakeGpuControl")();
+  return *fake<FakeGpuControl *()>("fakeGpuControl")();
 }
 
 /// From now on, a function of the driver fails in this process.
@@ -54,7 +46,7 @@ using Joined = SharedValue<bool>;
 class NcclDeviceErrors : public ::testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
-    if (!fake<void *>("fakeGpuControl"))
+    if (!fake<void>("fakeGpuControl"))
       GTEST_SKIP() << "the fake driver is not first in the library path";
   }
 
@@ -133,9 +125,9 @@ TEST_P(NcclDeviceErrors, OfAnOperation) {
         if (rank == 1)
           joined.set(true);
         RANK_CHECK(joined.get());
-        fake<void (*)(int)>("fakeGpuBindDevice")(0);
-        auto *stream = static_cast<cudaStream_t>(
-            fake<void *(*)()>("fakeGpuCreateStream")());
+        fake<void(int)>("fakeGpuBindDevice")(0);
+        auto *stream =
+            static_cast<cudaStream_t>(fake<void *()>("fakeGpuCreateStream")());
         float data[4] = {};
         if (rank == 0) {
           inject("streamDevice", launchFailed);

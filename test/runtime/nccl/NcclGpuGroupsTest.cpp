@@ -7,11 +7,10 @@
 #include "nccl/NcclRanks.h"
 #include "support/Hash.h"
 #include "support/Shared.h"
-#include "support/fake_gpu/FakeGpu.h"
+#include "support/fake_gpu/LoadedFake.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <functional>
 
 using namespace iris::rt;
@@ -19,15 +18,6 @@ using namespace iris::rt::test;
 
 /// More than fits between two ranks at once.
 static constexpr size_t count = 100000;
-
-/// A function of FakeGpu.h; null without the fake.
-template <typename Function>
-static Function *fake(const char *name) {
-  // HIP's is the same file.
-  void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  return reinterpret_cast<Function *>(library ? ::dlsym(library, name)
-                                              : nullptr);
-}
 
 /// The `turn`th message from `from` to `to` of a group.
 static std::vector<int64_t> message(int from, int to, int turn) {

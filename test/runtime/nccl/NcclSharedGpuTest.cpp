@@ -4,22 +4,13 @@
 // puts first in the library path: without it, the tests are skipped.
 #include "nccl/NcclRanks.h"
 #include "support/Shared.h"
-#include "support/fake_gpu/FakeGpu.h"
+#include "support/fake_gpu/LoadedFake.h"
 
 #include <array>
 #include <cstdlib>
-#include <dlfcn.h>
 
 using namespace iris::rt;
 using namespace iris::rt::test;
-
-/// A function of FakeGpu.h; null without the fake.
-template <typename Function>
-static Function *fake(const char *name) {
-  void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  return reinterpret_cast<Function *>(library ? ::dlsym(library, name)
-                                              : nullptr);
-}
 
 namespace {
 class NcclSharedGpu : public ::testing::TestWithParam<const char *> {

@@ -424,8 +424,9 @@ public:
   /// \return the group
   /// \retval invalidArgument a rank is not in the world, or twice in the group
   Expected<Group> makeGroup(const std::vector<uint32_t> &ranks) const;
-  /// Finds out how many programs of the kernel run concurrently, beside as many
-  /// of the other ranks that this process, or another one, has on its device.
+  /// Finds out how many programs of the kernel run concurrently. Where a
+  /// process has several ranks of the world on one device, each rank has an
+  /// equal part.
   /// \param kernel the kernel, loaded by this world
   /// \return the maximum number of programs
   Expected<uint32_t> maxCoresident(const Kernel &kernel) const;

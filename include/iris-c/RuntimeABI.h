@@ -22,7 +22,8 @@
  * before) and appends IrisRtHostApi.launchGroup; 2 adds hidden kernel arguments
  * (tensor maps) and defines IrisRtContext.trace, which was 0 before; 3 adds
  * "overlaps", "barriers" and "debug" to the metadata, and a record for checks
- * in debug mode to the control block; 4 appends IrisRtHostApi.allocAt.
+ * in debug mode to the control block; 4 appends IrisRtHostApi.allocAt; 5 adds
+ * "dependent_launch" to the metadata; 6 passes groups of more than 8 ranks.
  */
 #ifndef IRIS_C_RUNTIMEABI_H
 #define IRIS_C_RUNTIMEABI_H
@@ -39,7 +40,7 @@ extern "C" {
 
 #define IRISRT_ABI_MAGIC 0x53495249u /* "IRIS" in memory, little endian */
 #define IRISRT_ABI_VERSION_MAJOR 1
-#define IRISRT_ABI_VERSION_MINOR 5
+#define IRISRT_ABI_VERSION_MINOR 6
 
 /* The status that every function of the ABI returns. */
 typedef enum IrisRtStatusCode {
@@ -57,7 +58,13 @@ typedef enum IrisRtStatusCode {
 /* Maximum number of ranks in a world (one node). */
 #define IRISRT_MAX_RANKS 64
 /* Maximum number of ranks in a group, whose members are passed in one word. */
-#define IRISRT_MAX_GROUP 8
+#define IRISRT_MAX_GROUP 16
+/* Maximum number of ranks in a group for generated kernels that serve groups of
+ * any size, and for all kernels before 1.6. */
+#define IRISRT_MAX_ANY_GROUP 8
+/* Bits of a member in that word, in a group of `size` ranks. Ranks of groups of
+ * more than 8 are less than 16. */
+#define IRISRT_GROUP_MEMBER_BITS(size) ((size) > 8 ? 4 : 8)
 
 /*===----------------------------------------------------------------------===*
  * 1. Device context
@@ -91,7 +98,8 @@ typedef struct IrisRtContext {
   uint64_t waitLimit; /* time limit of one wait, in clock ticks of the target
                        * (see IRISRT_CLOCK_*); 0: no limit */
   uint64_t trace;     /* the trace buffer, see section 2; 0: off */
-  uint64_t groupMembers; /* byte i: the world rank of the group's member i */
+  uint64_t groupMembers; /* the world ranks of the group's members, from bit 0
+                          * on: IRISRT_GROUP_MEMBER_BITS(groupSize) for each */
   uint32_t groupSize;    /* ranks in the group; 0: the world is too large for a
                           * group */
   uint32_t groupIndex;   /* this rank's index in the group */
@@ -430,8 +438,8 @@ typedef int32_t (*IrisRtMain)(const IrisRtHostApi *api);
  * may be launched before that has ended. "divisibility" and every key after it
  * may be missing. "config" is informative, except for kernels whose config has
  * "collective": "group" is the size of the groups that may launch them (0:
- * any), and "programs" (may be missing) the maximum number of programs in a
- * launch, which has one dimension.
+ * any up to IRISRT_MAX_ANY_GROUP), and "programs" (may be missing) the maximum
+ * number of programs in a launch, which has one dimension.
  */
 #define IRISRT_KEY_ABI "iris.abi"
 #define IRISRT_KEY_TRANSLATION "iris.translation"

@@ -40,8 +40,9 @@ static Step groupIndex(Program &program, Operation *op) {
   SmallVector<unsigned> group = groupOf(program);
   auto *found = llvm::find(group, program.rank);
   if (found == group.end())
-    program.error("is in a launch without a group; expected a world of at most "
-                  "8 ranks");
+    program.error(
+        "is in a launch without a group; expected a world of at most " +
+        Twine(kMaxGroup) + " ranks");
   else
     program.set(op->getResult(0), fromIndex(found - group.begin()));
   return Step::Next;

@@ -377,7 +377,7 @@ void storeWindow(Program &program, const Buffer &buffer, Kind element,
 std::string locationText(Location location);
 
 /// The ranks of the program's group: the world, if the launch has none and the
-/// world has at most 8 ranks.
+/// world has at most kMaxGroup ranks.
 SmallVector<unsigned> groupOf(const Program &program);
 
 /// The ranks of a call's group: by default all.

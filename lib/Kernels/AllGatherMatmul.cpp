@@ -99,7 +99,7 @@ Value Shards::multiplyBlocks(Value rowTile, Value column, LocateFn locate,
   Value blocks = k.div(depth, k.index(k.config.tileK));
   Value peers = k.sub(k.size, k.index(1));
   int64_t maxPeers =
-      (k.config.size ? k.config.size : Workspace::maxMembers) - 1;
+      (k.config.size ? k.config.size : Workspace::maxAnyMembers) - 1;
   return k.multiplyAt(
       locate(k.me, row), {k.b_, k.index(0), column}, k.mul(peers, depth), own,
       [&](Value kb) -> MatmulBuilder::OperandOffsets {

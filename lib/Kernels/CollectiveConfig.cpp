@@ -66,7 +66,7 @@ static LogicalResult checkCombination(Operation *op,
 /// The tile without an entry in the config. A program that adds up the tiles of
 /// all members has them in registers at once: 8 times 8 KiB are 64 registers of
 /// each thread in 4 warps of 64 threads, but 128 of each in 4 warps of 32,
-/// which would then spill.
+/// which would then spill, as with more members.
 static int64_t getDefaultTile(const CollectiveConfig &config,
                               plan::ConfigNumber number, unsigned waveSize) {
   constexpr unsigned widestWave = 64;
@@ -74,7 +74,9 @@ static int64_t getDefaultTile(const CollectiveConfig &config,
       config.collective->reduces() && !plan::usesWorkspace(*config.variant);
   if (!sumsInRegisters)
     return number.defaultValue;
-  return std::max<int64_t>(number.defaultValue * waveSize / widestWave,
+  return std::max<int64_t>(number.defaultValue * waveSize / widestWave *
+                               Workspace::maxAnyMembers /
+                               Workspace::membersIn(config.size),
                            number.least);
 }
 

@@ -154,12 +154,13 @@ enum Word : int64_t {
 /// An announcement has four words for each program and member. Other kernels
 /// use two words for each of twice as many programs.
 static_assert(numWords * 8 * (Workspace::maxPrograms / 2) *
-                  Workspace::maxMembers ==
+                  Workspace::maxAnyMembers ==
               Workspace::pointerExchangeBytes);
 
 /// The first word that `member` writes.
 static Value wordOf(KernelBuilder &k, Value member) {
-  return k.mul(k.add(k.mul(k.program, k.index(Workspace::maxMembers)), member),
+  const int64_t members = Workspace::membersIn(k.config.size);
+  return k.mul(k.add(k.mul(k.program, k.index(members)), member),
                k.index(numWords));
 }
 

@@ -69,7 +69,7 @@ Value mlir::iris::conclude(KernelBuilder &k, Value tile) {
   auto &b = k.b;
   auto type = cast<RankedTensorType>(tile.getType());
   Type element = type.getElementType();
-  // The size is at most 8: every element type can represent it.
+  // The size is at most 16: every type of sums can represent it.
   Value size = arith::IndexCastOp::create(b, b.getI32Type(), k.size);
   if (auto floating = dyn_cast<FloatType>(element)) {
     Value divisor = arith::SIToFPOp::create(b, floating, size);

@@ -198,8 +198,8 @@ void KernelBuilder::forTilesFrom(Value first, Value step, Value length,
   // The number of steps is chosen such that every section begins with tile 0 of
   // a step. It is selected from two constants: the remainder of a division is a
   // significant part of a small kernel's time.
-  constexpr int64_t fewSteps = 64,
-                    maxSteps = Workspace::maxPrograms * Workspace::maxMembers;
+  constexpr int64_t fewSteps = 64, maxSteps = Workspace::maxPrograms *
+                                              Workspace::maxAnyMembers;
   int64_t most = kSectionBytes / (config.tile * config.elementBytes);
   Value steps = select(less(step, index(fewSteps + 1)), index(most / fewSteps),
                        index(most / maxSteps));
@@ -300,7 +300,7 @@ static Value pointerExchangeOf(KernelBuilder &k) {
 }
 
 Value KernelBuilder::locate(Value member) {
-  return add(mul(program, index(Workspace::maxMembers)), member);
+  return add(mul(program, index(Workspace::membersIn(config.size))), member);
 }
 
 Value KernelBuilder::distanceTo(Value buffer) {
@@ -380,7 +380,8 @@ static RankedTensorType arrivalType(KernelBuilder &k) {
 }
 
 Value KernelBuilder::arrivalOf(Value member) {
-  int64_t first = config.workspace.packetBytes() - Workspace::allArrivalBytes;
+  int64_t first =
+      config.workspace.packetBytes() - Workspace::allArrivalBytes(config.size);
   return add(index(first / 4), mul(member, index(Workspace::arrivalBytes / 4)));
 }
 

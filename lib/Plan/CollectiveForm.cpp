@@ -9,8 +9,9 @@ using namespace irisplan;
 /// arrivals. Packets are twice as large as their data.
 static int64_t getPacketBytes(const CollectiveForm &form) {
   int64_t bytes = form.workspace.packetBytes();
-  return form.collective->hasRoot() ? bytes - Workspace::allArrivalBytes
-                                    : bytes;
+  return form.collective->hasRoot()
+             ? bytes - Workspace::allArrivalBytes(form.maxMembers())
+             : bytes;
 }
 
 bool CollectiveForm::sendsResults() const {
@@ -79,5 +80,5 @@ int64_t CollectiveForm::packetRound() const {
 int64_t CollectiveForm::slotRound() const {
   int64_t tiles = workspace.scratchBytes() / 2 / maxMembers() / tileBytes();
   IntegerArithmetic n;
-  return getFullRound(n, tiles, Workspace::maxPrograms) * tile;
+  return getFullRound(n, tiles, Workspace::programsOf(maxMembers())) * tile;
 }

@@ -162,9 +162,10 @@ int64_t irisplan::getRoundBytes(const Collective &collective,
   form.variant = &variant;
   form.tile = minTileBytes;
   form.workspace = workspace;
+  if (!variant.has(slots) || size > Workspace::maxAnyMembers)
+    form.size = size;
   if (variant.has(slots))
     return form.slotRound();
-  form.size = size;
   return variant.has(packets) ? form.packetRound()
                               : std::numeric_limits<int64_t>::max();
 }

@@ -34,7 +34,7 @@ from cases import add_actions, add_check_options, check, pick
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "Execution/Inputs"))
 from variants import IN_PLACE, MOVES, REDUCES, having
 
-WORKSPACE_BYTES = 768 << 10
+WORKSPACE_BYTES = 768 << 10  # twice that for more than 8 ranks
 TILE_BYTES = 2048
 EXCHANGE_BYTES = {"fifo": 32, "packet": 16, "group": 32}
 PROGRAMS = (2, 1, 2)  # per launch
@@ -50,6 +50,10 @@ MANY_IN = having("input", "chunks", "all")
 MANY_OUT = having("output", "chunks", "all")
 ROOT_READS = having("input", "only_on_root", True)  # the root alone has an input
 ROOT_WRITES = having("output", "only_on_root", True)  # ... an output
+
+
+def workspace_bytes(ranks):
+    return WORKSPACE_BYTES * (2 if ranks > 8 else 1)
 
 
 class Element:
@@ -116,7 +120,7 @@ class Case:
         entries = [f'variant = "{self.variant}"',
                    f"tile = {self.tile(element)}", "warps = 2",
                    f"programs = {max(PROGRAMS)}",
-                   f"workspace = {WORKSPACE_BYTES}"]
+                   f"workspace = {workspace_bytes(ranks)}"]
         if self.staged:
             entries.append("staged = true")
         operation = kernel.split("_")[0] if self.is_exchange \
@@ -165,7 +169,7 @@ class Run:
         self.case, self.world, self.element = case, world, element
         self.counts = case.counts(element)
         self.size = world.ranks * max(self.counts) + 1
-        self.workspace = world.alloc((WORKSPACE_BYTES,), np.uint8)
+        self.workspace = world.alloc((workspace_bytes(world.ranks),), np.uint8)
         self.buffers = [self.allocate() for _ in range(2)]
         self.errors = []
 
@@ -294,7 +298,7 @@ class Run:
         # Fewer programs than the messages have, as many, and more.
         programs = 2 * (1, 1, 3)[launch]
         return [world.launch(rank, "send_group", programs, self.workspace,
-                             base, WORKSPACE_BYTES, 2,
+                             base, workspace_bytes(world.ranks), 2,
                              *(int(n) for n in numbers.flatten()))]
 
     def expected(self, rank, launch):
@@ -330,8 +334,9 @@ def make_world(case, element, ranks, image, weak, seed):
     if case.staged:  # two buffers of every rank
         most = (ranks + 1) * max(case.counts(element))
         outside = 2 * ranks * most * element.dtype.itemsize
+    room = (24 << 10) * max(ranks, 4)
     return emulate.World(image, ranks, weak, seed,
-                         WORKSPACE_BYTES + (96 << 10), outside)
+                         workspace_bytes(ranks) + room, outside)
 
 
 def prepare(options, cases, image, name, weak, seed):

@@ -38,6 +38,12 @@ def hash_of(salt, index, shift):
     return h >> np.uint32(shift)
 
 
+def members_of(ranks):
+    """IrisRtContext.groupMembers of a group of all ranks, in order."""
+    bits = 4 if ranks > 8 else 8  # IRISRT_GROUP_MEMBER_BITS
+    return sum(rank << (bits * rank) for rank in range(ranks))
+
+
 class Buffer:
     """A symmetric buffer: the same offset in every rank's heap."""
 
@@ -117,7 +123,7 @@ class World:
                 0, self.stride, self.controls[rank],
                 0,  # waitLimit: none, but instructions are limited
                 0,  # trace: off
-                sum(r << (8 * r) for r in range(self.ranks)), self.ranks, rank,
+                members_of(self.ranks), self.ranks, rank,
                 2,  # memoryKind: fine-grained
                 self.launch_count]
 

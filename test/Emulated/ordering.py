@@ -252,7 +252,7 @@ class Arena:
         for rank in range(kernel.ranks):
             packed = [rank, kernel.ranks, self.memory.base + rank * self.stride,
                       self.stride, 0, self.stride, self.controls[rank], 0, 0,
-                      sum(r << (8 * r) for r in range(kernel.ranks)),
+                      emulate.members_of(kernel.ranks),
                       kernel.ranks, rank, 2, 1]
             for param in kernel.params:
                 packed += [self.address(param, rank), *param.sizes()]

@@ -110,6 +110,12 @@ SCRIPTS = [
     ("variants-i8-3", "collectives.py", "3 i8 --only=reduce", "gfx1201",
      "--seeds=1 --memory=coherent,device"),
     ("variants-i32-3-full", "collectives.py", "3 i32", CDNA3, ""),
+    # More than 8 ranks have another place for members in the context.
+    ("variants-i32-12", "collectives.py",
+     "12 i32 --only='two_shot_pu|one_shot_pa|all_to_all_pu|exchange'", "gfx942",
+     "--seeds=1 --memory=coherent,device"),
+    ("variants-f16-16-full", "collectives.py", "16 f16", "gfx942 gfx1201",
+     "--seeds=1 --memory=coherent,device"),
     ("variants-bf16-4-full", "collectives.py", "4 bf16", CDNA3, ""),
     ("variants-f32-2-full", "collectives.py", "2 f32 --reductions=sum,min", CDNA3,
      ""),

@@ -7,10 +7,14 @@
 // RUN: iris-run --device=reference -n 3 --schedule-seed=1 %s | FileCheck %s
 // RUN: iris-run --device=reference -n 3 --schedule-seed=2 %s | FileCheck %s
 // RUN: iris-run --device=reference -n 8 --schedule-seed=18446744073709551615 %s
+// RUN: not iris-run --device=reference -n 12 %s 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: not iris-run -n 12 %s 2>&1 | FileCheck %s --check-prefix=LARGE-HOST
 // RUN: not iris-run -n 1 --schedule-seed=1 %s 2>&1 | FileCheck %s --check-prefix=SEED
 // RUN: not iris-run --device=reference --debug %s 2>&1 | FileCheck %s --check-prefix=DEBUG
 // RUN: not iris-run --device=reference %s.iris 2>&1 | FileCheck %s --check-prefix=SOURCE
 // CHECK: 3 ranks on reference: all 36 checks passed
+// LARGE: 'iris.all_reduce' op has no group in a world of 12 ranks; expected a group, or at most 8 ranks
+// LARGE-HOST: all_reduce::all_reduce is a collective of at most 8 ranks, but the world has more; pass a group
 // SEED: --schedule-seed orders the steps of the reference; expected --device=reference
 // DEBUG: --debug has no meaning for --device=reference
 // SOURCE: expected an .mlir file, not

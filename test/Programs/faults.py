@@ -209,7 +209,7 @@ FAULTS = [Fault(*fault) for fault in (
      "return @value{arith::MinimumFOp::create(b, old, value) ==> "
      "arith::MinNumFOp::create(b, old, value)}@;"),
     ("member of a group", "host", "Conversion/Common/LowerTranslate.cpp",
-     "arith::MulIOp::create(b, member, emitI64(b, @{8 ==> 16}@));"),
+     "arith::MulIOp::create(b, member, @{bits ==> emitI64(b, 16)}@);"),
     ("offset of a view not in bytes", "host",
      "Conversion/HostProgram/LaunchArguments.cpp",
      "calls.constant(64, @{getElementBytes(element) ==> 1}@));"),

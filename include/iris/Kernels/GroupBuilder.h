@@ -19,7 +19,7 @@ class GroupBuilder : public ScalarBuilder {
 public:
   /// Launch parameters of a kernel.
   struct Launch {
-    /// Number of ranks in the group; 0: any number up to 8.
+    /// Number of ranks in the group; 0: any number up to kMaxAnyGroup.
     int64_t size = 0;
     int64_t warps = 4;
     /// XCDs over which the hardware distributes programs round-robin.

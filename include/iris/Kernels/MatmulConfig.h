@@ -30,7 +30,7 @@ struct MatmulConfig : plan::MatmulForm {
   Type element, storage, sum, result;
   /// The type to which partial sums are rounded for communication.
   Type partialType;
-  /// Number of ranks in the group; 0: any number up to 8.
+  /// Number of ranks in the group; 0: any number up to kMaxAnyGroup.
   int64_t size = 0;
   Layout a = Layout::Row, b = Layout::Row;
 

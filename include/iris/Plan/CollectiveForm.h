@@ -62,11 +62,14 @@ constexpr ConfigNumber getProgramsNumber(const Collective &collective,
 
 /// Elements of a tile that a program of `threads` threads reduces at once:
 /// sums are in registers, at most 32 in a thread; sums of packets go through
-/// shared memory (LDS), with 8 bytes for each of 8 members in 48 KiB.
-constexpr int64_t getLargestReducedTile(const Variant &variant,
+/// shared memory (LDS), with 8 bytes for each of 8 members in 48 KiB. Half of
+/// that in larger groups, for the same memory.
+constexpr int64_t getLargestReducedTile(const Variant &variant, int64_t members,
                                         int64_t threads) {
   constexpr int64_t sumsOfThread = 32, packetSums = 512;
-  return variant.has(packets) ? packetSums : sumsOfThread * threads;
+  const int64_t largest =
+      variant.has(packets) ? packetSums : sumsOfThread * threads;
+  return largest * Workspace::maxAnyMembers / Workspace::membersIn(members);
 }
 
 /// The properties of a collective's kernel that determine how it uses the
@@ -74,7 +77,7 @@ constexpr int64_t getLargestReducedTile(const Variant &variant,
 struct CollectiveForm {
   const Collective *collective = nullptr;
   const Variant *variant = nullptr;
-  /// Members of the group; 0: any number up to Workspace::maxMembers.
+  /// Members of the group; 0: any number up to Workspace::maxAnyMembers.
   int64_t size = 0;
   /// Elements that a program moves at once, and bytes of one.
   int64_t tile = 1, elementBytes = 1;
@@ -93,7 +96,7 @@ struct CollectiveForm {
     return (staged && !collective->hasCounts()) || variant->has(inPlace);
   }
   /// Members to reserve space for.
-  int64_t maxMembers() const { return size ? size : Workspace::maxMembers; }
+  int64_t maxMembers() const { return size ? size : Workspace::maxAnyMembers; }
   int64_t tileBytes() const { return tile * elementBytes; }
 
   /// The region of the workspace that bounds a tile, for messages ("": none),

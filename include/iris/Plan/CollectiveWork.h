@@ -41,7 +41,8 @@ CollectiveWork getWork(const Variant &variant, int64_t size);
 
 /// Bytes of a chunk that a variant processes at once, up to a tile; INT64_MAX
 /// if it does not depend on the workspace. Larger chunks take several rounds.
-/// Slots count as for the largest group.
+/// Slots count as for the largest group whose kernels serve any size, unless
+/// the group is larger.
 int64_t getRoundBytes(const Collective &collective, const Variant &variant,
                       int64_t size, const Workspace &workspace = Workspace());
 

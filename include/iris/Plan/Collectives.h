@@ -174,8 +174,8 @@ struct Collective {
   /// `members`.
   constexpr int64_t maxPrograms(int64_t members) const {
     return isPointToPoint() ? Workspace::fifoPrograms(members)
-           : hasCounts()    ? Workspace::maxPrograms / 2
-                            : Workspace::maxPrograms;
+           : hasCounts()    ? Workspace::programsOf(members) / 2
+                            : Workspace::programsOf(members);
   }
 
   /// The variant of that name; null if there is none.

@@ -34,7 +34,7 @@ struct FusedWorkspace {
   static constexpr int64_t maxPrograms = 512;
   static constexpr int64_t barrier = 0;
   static constexpr int64_t barrierBytes =
-      line * maxPrograms * Workspace::maxMembers;
+      line * maxPrograms * Workspace::maxAnyMembers;
   static constexpr int64_t epochs = barrier + barrierBytes;
   static constexpr int64_t epochBytes = 4 * maxPrograms;
   static constexpr int64_t flags = epochs + epochBytes;

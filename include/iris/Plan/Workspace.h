@@ -46,16 +46,31 @@ struct Workspace {
   static constexpr int64_t layout = 10;
   /// Bytes between words that must not share a cache line.
   static constexpr int64_t line = 128;
-  /// The maximum number of programs of a launch, and of ranks of a group.
+  /// The maximum number of programs of a launch, and of ranks of a group, of
+  /// kernels that serve groups of any size.
   static constexpr int64_t maxPrograms = 128;
-  static constexpr int64_t maxMembers = 8;
+  static constexpr int64_t maxAnyMembers = 8;
+  /// The maximum number of ranks of a group. In groups of more than
+  /// maxAnyMembers ranks, which kernels of their own size serve, launches have
+  /// half the programs, each with room for twice as many members.
+  static constexpr int64_t maxMembers = 16;
+
+  /// Members for which each program has lines and words in a group of
+  /// `members`, and the maximum number of programs.
+  static constexpr int64_t membersIn(int64_t members) {
+    return members > maxAnyMembers ? maxMembers : maxAnyMembers;
+  }
+  static constexpr int64_t programsOf(int64_t members) {
+    return maxPrograms * maxAnyMembers / membersIn(members);
+  }
 
   static constexpr int64_t barrier = 0;
-  static constexpr int64_t barrierBytes = line * maxPrograms * maxMembers;
+  static constexpr int64_t barrierBytes = line * maxPrograms * maxAnyMembers;
   static constexpr int64_t epochs = barrier + barrierBytes;
   static constexpr int64_t epochBytes = 4 * maxPrograms;
   static constexpr int64_t pointerExchange = epochs + epochBytes;
-  static constexpr int64_t pointerExchangeBytes = 16 * maxPrograms * maxMembers;
+  static constexpr int64_t pointerExchangeBytes =
+      16 * maxPrograms * maxAnyMembers;
   static constexpr int64_t fifoCounters =
       pointerExchange + pointerExchangeBytes;
   /// Programs of a send or receive, and slots that one of them has with one
@@ -65,11 +80,11 @@ struct Workspace {
   /// (benchmarks/results/nvidia-h100-x2/README.md). Two ranks have no other
   /// peers, whose slots would be smaller: twice the programs hide that time.
   static constexpr int64_t fifoPrograms(int64_t members) {
-    return members <= 2 ? 128 : 64;
+    return members <= 2 ? maxPrograms : programsOf(members) / 2;
   }
   static constexpr int64_t fifoDepth = 2;
   /// The most programs times members.
-  static constexpr int64_t mostFifos = 64 * maxMembers;
+  static constexpr int64_t mostFifos = 64 * maxAnyMembers;
   static constexpr int64_t fifoCounterBytes = 2 * line * mostFifos;
   static constexpr int64_t fifoSlots = fifoCounters + fifoCounterBytes;
 
@@ -77,7 +92,9 @@ struct Workspace {
   /// rank. They follow the data packets where not every rank sends data to
   /// every peer.
   static constexpr int64_t arrivalBytes = 32;
-  static constexpr int64_t allArrivalBytes = arrivalBytes * maxMembers;
+  static constexpr int64_t allArrivalBytes(int64_t members) {
+    return arrivalBytes * membersIn(members);
+  }
 
   static constexpr int64_t minBytes = int64_t(512) << 10;
   static constexpr int64_t maxBytes = int64_t(1) << 30;

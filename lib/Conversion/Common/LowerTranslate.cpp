@@ -3,6 +3,7 @@
 
 #include "SyncLowering.h"
 
+#include "iris-c/RuntimeABI.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,11 +42,39 @@ LogicalResult SyncLowering::lower(GroupIndexOp op) {
   return lowerQuery(op, "groupIndex");
 }
 
+/// The size of the groups that may launch a generated kernel; that of the
+/// largest one if it serves any. None for other kernels.
+static std::optional<int64_t> getGroupSize(FunctionOpInterface kernel) {
+  auto config = kernel->getAttrOfType<DictionaryAttr>(kConfigAttr);
+  if (!config || !(config.contains("collective") || config.contains("matmul")))
+    return std::nullopt;
+  auto group = config.getAs<IntegerAttr>("group");
+  return group && group.getInt() != 0 ? group.getInt() : kMaxAnyGroup;
+}
+
 Value SyncLowering::emitGroupMember(Builder &b, Value ctx, Value member) {
-  Value shift = arith::MulIOp::create(b, member, emitI64(b, 8));
+  auto bitsOf = [](int64_t size) { return IRISRT_GROUP_MEMBER_BITS(size); };
+  auto maskOf = [](int64_t bits) { return (int64_t(1) << bits) - 1; };
+  Value bits, mask;
+  if (std::optional<int64_t> size = getGroupSize(kernel)) {
+    bits = emitI64(b, bitsOf(*size));
+    mask = emitI64(b, maskOf(bitsOf(*size)));
+  } else {
+    Value isLarge = arith::CmpIOp::create(b, arith::CmpIPredicate::ugt,
+                                          emitField(b, "groupSize", ctx),
+                                          emitI32(b, kMaxAnyGroup));
+    auto choose = [&](int64_t large, int64_t small) -> Value {
+      return arith::SelectOp::create(b, isLarge, emitI64(b, large),
+                                     emitI64(b, small));
+    };
+    const int64_t large = bitsOf(kMaxGroup), small = bitsOf(kMaxAnyGroup);
+    bits = choose(large, small);
+    mask = choose(maskOf(large), maskOf(small));
+  }
+  Value shift = arith::MulIOp::create(b, member, bits);
   Value rest =
       arith::ShRUIOp::create(b, emitField(b, "groupMembers", ctx), shift);
-  return arith::AndIOp::create(b, rest, emitI64(b, 0xff));
+  return arith::AndIOp::create(b, rest, mask);
 }
 
 LogicalResult SyncLowering::lower(GroupMemberOp op) {

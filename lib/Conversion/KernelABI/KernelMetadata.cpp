@@ -16,7 +16,9 @@
 using namespace mlir;
 using namespace mlir::iris;
 
-static_assert(kMaxRanks == IRISRT_MAX_RANKS, "one bound, two headers");
+static_assert(kMaxRanks == IRISRT_MAX_RANKS && kMaxGroup == IRISRT_MAX_GROUP &&
+                  kMaxAnyGroup == IRISRT_MAX_ANY_GROUP,
+              "the same bounds in two headers");
 
 //===----------------------------------------------------------------------===//
 // Layout

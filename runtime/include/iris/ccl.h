@@ -132,7 +132,8 @@ typedef struct IrisCclComm IrisCclComm;
  * defaults. */
 typedef struct IrisCclCommOptions {
   uint64_t structBytes; /* sizeof(IrisCclCommOptions) */
-  /* World ranks of the group, at most 8; NULL: all ranks of the world. */
+  /* World ranks of the group, at most 16, and if more than 8 less than 16;
+   * NULL: all ranks of the world. */
   const uint32_t *ranks;
   uint32_t numRanks;
   /* 1: compare every call across ranks; 0: only if IRIS_CHECK_COLLECTIVES is

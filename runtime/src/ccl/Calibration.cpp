@@ -85,7 +85,7 @@ std::vector<CalibrationCall> iris::ccl::calibrationCalls(
         call.dtype = dtype;
         call.bytes = bytes;
         call.config.variant = kernel.variant;
-        call.config.tile = tileOf(kernel, dtype, links.warpSize);
+        call.config.tile = tileOf(kernel, dtype, groupSize, links.warpSize);
         call.config.warps = kernel.warps;
         call.config.programs = programs;
         call.config.staged = !onHeap;

@@ -318,9 +318,10 @@ Communicator::Impl::configsToPrepare(const Call &call,
     }
     return configs;
   }
+  const auto size = static_cast<uint32_t>(group.ranks.size());
   auto add = [&](bool onHeap) {
     for (const Config &each :
-         candidates(call.op, call.dtype, world.deviceKind(), onHeap,
+         candidates(call.op, call.dtype, world.deviceKind(), size, onHeap,
                     &world.deviceAttributes())) {
       Config whole = completed(config, each);
       whole.staged = each.staged;

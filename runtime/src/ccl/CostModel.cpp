@@ -45,7 +45,8 @@ static plan::CollectiveWork workOf(Op op, const std::string &variant,
 static KernelModel derive(const LinkModel &link, Op op,
                           const std::string &variant, int64_t tileBytes,
                           int64_t warps) {
-  plan::CollectiveWork work = workOf(op, variant, plan::Workspace::maxMembers);
+  plan::CollectiveWork work =
+      workOf(op, variant, plan::Workspace::maxAnyMembers);
   KernelModel kernel = {};
   kernel.op = op;
   kernel.variant = variant;
@@ -111,12 +112,13 @@ static int64_t threadsOf(const KernelModel &kernel, int64_t warpSize) {
 }
 
 int64_t iris::ccl::tileOf(const KernelModel &kernel, DType dtype,
-                          int64_t warpSize) {
+                          int64_t members, int64_t warpSize) {
   if (kernel.tileBytes == 0 || !reduces(kernel.op))
     return kernel.tileBytes;
   int64_t element = std::max(dtypeBytes(dtype), 1u);
-  int64_t largest = plan::getLargestReducedTile(
-      variantOf(kernel.op, kernel.variant), threadsOf(kernel, warpSize));
+  int64_t largest =
+      plan::getLargestReducedTile(variantOf(kernel.op, kernel.variant), members,
+                                  threadsOf(kernel, warpSize));
   return std::min(kernel.tileBytes / element, largest);
 }
 
@@ -151,8 +153,9 @@ double iris::ccl::estimate(const LinkModel &link, const KernelModel &kernel,
       reduces(tuningKey.op) ? std::max(dtypeBytes(tuningKey.dtype), 1u) : 1;
   uint64_t tileBytes = static_cast<uint64_t>(tileBytesOf(kernel));
   if (kernel.tileBytes != 0)
-    tileBytes = element * static_cast<uint64_t>(
-                              tileOf(kernel, tuningKey.dtype, link.warpSize));
+    tileBytes = element * static_cast<uint64_t>(tileOf(kernel, tuningKey.dtype,
+                                                       tuningKey.groupSize,
+                                                       link.warpSize));
   double tiles = static_cast<double>(tuningKey.bytes / tileBytes +
                                      (tuningKey.bytes % tileBytes != 0));
   double iterations =

@@ -29,7 +29,8 @@ std::vector<KernelModel> kernelModelsOf(const DeviceModel &device, Op op,
 bool isThroughWorkspace(Op op, const std::string &variant);
 
 /// What is asked for, in elements as Config::tile is.
-int64_t tileOf(const KernelModel &kernel, DType dtype, int64_t warpSize);
+int64_t tileOf(const KernelModel &kernel, DType dtype, int64_t members,
+               int64_t warpSize);
 
 /// Microseconds that a call is expected to take with that many programs.
 double estimate(const LinkModel &link, const KernelModel &kernel,

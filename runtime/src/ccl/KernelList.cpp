@@ -17,8 +17,9 @@ Status iris::ccl::listKernels(const std::string &target, Op op, DType dtype,
         requestText(spec, workspaceBytes);
   };
   for (bool onHeap : {true, false}) {
-    IRISRT_ASSIGN_OR_RETURN(std::vector<Config> configs,
-                            candidatesOfTarget(op, dtype, target, onHeap));
+    IRISRT_ASSIGN_OR_RETURN(
+        std::vector<Config> configs,
+        candidatesOfTarget(op, dtype, target, groupSize, onHeap));
     for (Config config : configs) {
       add(config);
       // Calls in place take the staged form of kernels that cannot be.
@@ -34,7 +35,7 @@ Status iris::ccl::listKernels(const std::string &target, Op op, DType dtype,
   // The kernel of groups has the config of slots, which every target has.
   IRISRT_ASSIGN_OR_RETURN(
       std::vector<Config> configs,
-      candidatesOfTarget(Op::send, dtype, target, /*onHeap=*/true));
+      candidatesOfTarget(Op::send, dtype, target, groupSize, /*onHeap=*/true));
   for (const Config &config : configs)
     if (config.variant == variantsOf(Op::send).front())
       add(configOfGroups(config));

@@ -155,10 +155,10 @@ Status iris::ccl::checkProblem(const MatmulProblem &p, uint32_t groupSize) {
     return makeStatus(StatusCode::invalidArgument,
                       "matmul: %d is no kind of matmul",
                       static_cast<int>(p.kind));
-  if (groupSize > IRISRT_MAX_GROUP)
+  if (groupSize > IRISRT_MAX_ANY_GROUP)
     return makeStatus(StatusCode::invalidArgument,
                       "%s: a world of %u ranks; expected at most %u", name,
-                      groupSize, static_cast<unsigned>(IRISRT_MAX_GROUP));
+                      groupSize, static_cast<unsigned>(IRISRT_MAX_ANY_GROUP));
   constexpr uint64_t most = uint64_t(1) << 24;
   if (p.m == 0 || p.n == 0 || p.k == 0 || p.m > most || p.n > most ||
       p.k > most)

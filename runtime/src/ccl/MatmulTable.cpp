@@ -112,8 +112,8 @@ static MatmulEntry readEntry(const JsonValue &json) {
   MatmulProblem &p = entry.problem;
   constexpr uint64_t most = uint64_t(1) << 24;
   entry.target = json.member("target").string();
-  entry.groupSize =
-      static_cast<uint32_t>(json.member("ranks").integer(1, IRISRT_MAX_GROUP));
+  entry.groupSize = static_cast<uint32_t>(
+      json.member("ranks").integer(1, IRISRT_MAX_ANY_GROUP));
   p.kind = readWord(json.member("op"), allKinds, kindName);
   p.element = readWord(json.member("dtype"), allTypes, dtypeName);
   p.result = readWord(json.member("result"), allTypes, dtypeName);

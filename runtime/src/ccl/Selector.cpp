@@ -29,10 +29,10 @@ static bool isEligible(Op op, const std::string &name, bool onHeap) {
 }
 
 static Config configOf(const LinkModel &link, const KernelModel &kernel,
-                       DType dtype) {
+                       DType dtype, int64_t members) {
   Config config;
   config.variant = kernel.variant;
-  config.tile = tileOf(kernel, dtype, link.warpSize);
+  config.tile = tileOf(kernel, dtype, members, link.warpSize);
   config.warps = kernel.warps;
   return config;
 }
@@ -40,12 +40,13 @@ static Config configOf(const LinkModel &link, const KernelModel &kernel,
 /// The candidate kernels and their configs. If the type allows only small
 /// tiles, several table entries denote the same kernel.
 static std::vector<std::pair<KernelModel, Config>>
-eligibleKernels(const DeviceModel &device, Op op, DType dtype, bool onHeap) {
+eligibleKernels(const DeviceModel &device, Op op, DType dtype, int64_t members,
+                bool onHeap) {
   std::vector<std::pair<KernelModel, Config>> kernels;
   for (const KernelModel &kernel : kernelModelsOf(device, op, onHeap)) {
     if (!isEligible(op, kernel.variant, onHeap))
       continue;
-    Config config = configOf(device.links, kernel, dtype);
+    Config config = configOf(device.links, kernel, dtype, members);
     config.staged = !onHeap && op != Op::barrier;
     bool isNew =
         std::none_of(kernels.begin(), kernels.end(),
@@ -104,7 +105,8 @@ iris::ccl::kernelEstimates(const TuningKey &tuningKey) {
   const DeviceModel &device = deviceModelOf(tuningKey);
   std::vector<KernelEstimate> all;
   for (const auto &[kernel, config] :
-       eligibleKernels(device, tuningKey.op, tuningKey.dtype, tuningKey.onHeap))
+       eligibleKernels(device, tuningKey.op, tuningKey.dtype,
+                       tuningKey.groupSize, tuningKey.onHeap))
     if (tuningKey.bytes <= roomOf(kernel.variant, tuningKey))
       all.push_back({kernel, bestOf(device, kernel, config, tuningKey)});
   // A stable sort, so that all ranks select the same of two equal estimates.
@@ -157,24 +159,24 @@ std::string iris::ccl::choiceSource(DeviceKind device,
 }
 
 std::vector<Config> iris::ccl::candidates(Op op, DType dtype, DeviceKind device,
-                                          bool onHeap,
+                                          uint32_t groupSize, bool onHeap,
                                           const DeviceAttributes *attributes) {
   std::vector<Config> configs;
-  for (const auto &[kernel, config] :
-       eligibleKernels(modelOf(device, attributes), op, dtype, onHeap))
+  for (const auto &[kernel, config] : eligibleKernels(
+           modelOf(device, attributes), op, dtype, groupSize, onHeap))
     configs.push_back(config);
   return configs;
 }
 
 Expected<std::vector<Config>>
 iris::ccl::candidatesOfTarget(Op op, DType dtype, const std::string &target,
-                              bool onHeap) {
+                              uint32_t groupSize, bool onHeap) {
   IRISRT_ASSIGN_OR_RETURN(std::vector<DeviceModel> models,
                           deviceModelsOfTarget(target));
   std::vector<Config> configs;
   for (const DeviceModel &model : models)
     for (const auto &[kernel, config] :
-         eligibleKernels(model, op, dtype, onHeap))
+         eligibleKernels(model, op, dtype, groupSize, onHeap))
       if (std::find(configs.begin(), configs.end(), config) == configs.end())
         configs.push_back(config);
   return configs;

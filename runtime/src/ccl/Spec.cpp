@@ -259,7 +259,7 @@ static Status checkGroupSignature(const KernelInfo &kernel,
                                   const KernelFacts &facts) {
   const std::vector<ArgInfo> &args = kernel.args;
   const int64_t members =
-      facts.groupSize ? facts.groupSize : plan::Workspace::maxMembers;
+      facts.groupSize ? facts.groupSize : plan::Workspace::maxAnyMembers;
   const int64_t numbers =
       plan::countConnections(members) * (1 + 2 * plan::countMessages(members)) +
       1;

@@ -46,9 +46,10 @@ struct Transfer {
 } // namespace iris::ccl
 
 Config Communicator::Impl::groupConfig() const {
+  const auto size = static_cast<uint32_t>(group.ranks.size());
   for (const Config &each :
-       candidates(Op::send, DType::i8, world.deviceKind(), /*onHeap=*/true,
-                  &world.deviceAttributes()))
+       candidates(Op::send, DType::i8, world.deviceKind(), size,
+                  /*onHeap=*/true, &world.deviceAttributes()))
     if (each.variant == variantsOf(Op::send).front())
       return configOfGroups(completed(Config(), each));
   return configOfGroups(Config());
@@ -190,9 +191,9 @@ Status Communicator::Impl::launchGroup(const std::vector<Transfer> &group,
                                        const LoadedKernel &loaded,
                                        Stream stream) {
   const auto size = static_cast<int64_t>(this->group.ranks.size());
-  const auto members =
-      static_cast<size_t>(loaded.facts.groupSize ? loaded.facts.groupSize
-                                                 : plan::Workspace::maxMembers);
+  const auto members = static_cast<size_t>(
+      loaded.facts.groupSize ? loaded.facts.groupSize
+                             : plan::Workspace::maxAnyMembers);
   int64_t limit = static_cast<int64_t>(loaded.programs);
   for (const Transfer &each : group)
     limit = smallerLimit(

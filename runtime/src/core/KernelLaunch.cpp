@@ -56,12 +56,16 @@ Expected<Group> World::makeGroup(const std::vector<uint32_t> &ranks) const {
     return makeStatus(StatusCode::invalidArgument,
                       "a group of %zu ranks; expected 1 to %d", ranks.size(),
                       IRISRT_MAX_GROUP);
+  // What IrisRtContext.groupMembers has bits for.
+  const uint32_t most =
+      std::min(numRanks(), 1u << IRISRT_GROUP_MEMBER_BITS(ranks.size()));
   Group group;
   for (size_t i = 0; i < ranks.size(); ++i) {
-    if (ranks[i] >= numRanks())
+    if (ranks[i] >= most)
       return makeStatus(StatusCode::invalidArgument,
-                        "rank %u in a group; expected less than %u", ranks[i],
-                        numRanks());
+                        "rank %u in a group of %zu ranks; expected less than "
+                        "%u",
+                        ranks[i], ranks.size(), most);
     if (std::find(ranks.begin(), ranks.begin() + i, ranks[i]) !=
         ranks.begin() + i)
       return makeStatus(StatusCode::invalidArgument,
@@ -74,21 +78,29 @@ Expected<Group> World::makeGroup(const std::vector<uint32_t> &ranks) const {
 }
 
 static void setGroup(IrisRtContext &context, const Group &group) {
+  const size_t bits = IRISRT_GROUP_MEMBER_BITS(group.ranks.size());
   context.groupMembers = 0;
   for (size_t i = 0; i < group.ranks.size(); ++i)
-    context.groupMembers |= static_cast<uint64_t>(group.ranks[i]) << (8 * i);
+    context.groupMembers |= static_cast<uint64_t>(group.ranks[i]) << (bits * i);
   context.groupSize = static_cast<uint32_t>(group.ranks.size());
   context.groupIndex = static_cast<uint32_t>(group.index);
 }
 
+/// `size` is 0 without a group.
 static Status checkGroup(const KernelInfo &info, size_t size) {
+  if (size > info.maxGroup)
+    return makeStatus(StatusCode::invalidArgument,
+                      "%s is for groups of at most %u ranks, not of %zu; "
+                      "compile it %s",
+                      info.fullName().c_str(), info.maxGroup, size,
+                      info.groupSize ? "for a group of that size" : "again");
   if (!info.groupSize)
     return Status::success();
   if (size == 0)
     return makeStatus(StatusCode::invalidArgument,
-                      "%s is a collective of at most %d ranks, but the world "
+                      "%s is a collective of at most %u ranks, but the world "
                       "has more; pass a group",
-                      info.fullName().c_str(), IRISRT_MAX_GROUP);
+                      info.fullName().c_str(), info.maxGroup);
   if (*info.groupSize != 0 && *info.groupSize != size)
     return makeStatus(StatusCode::invalidArgument,
                       "%s was generated for a group of %u ranks, not of %zu",
@@ -145,6 +157,14 @@ static Status checkCoresident(const KernelInfo &info, uint64_t total,
                     most, most);
 }
 
+const Group *World::Impl::groupOf(const KernelInfo &info,
+                                  const Group *group) const {
+  if (group)
+    return group;
+  const size_t size = worldGroup.ranks.size();
+  return size != 0 && size <= info.maxGroup ? &worldGroup : nullptr;
+}
+
 Status World::Impl::checkLaunch(const Kernel &kernel,
                                 const uint64_t programs[3], const Group *group,
                                 LaunchConfig &config) {
@@ -158,8 +178,8 @@ Status World::Impl::checkLaunch(const Kernel &kernel,
                       "launch of an invalid kernel; expected one from "
                       "Module::kernel or World::findKernel");
   const KernelInfo &info = *kernel.info_;
-  IRISRT_RETURN_IF_ERROR(
-      checkGroup(info, group ? group->ranks.size() : context.groupSize));
+  group = groupOf(info, group);
+  IRISRT_RETURN_IF_ERROR(checkGroup(info, group ? group->ranks.size() : 0));
   uint64_t total = 0;
   IRISRT_RETURN_IF_ERROR(configure(info, programs, config, total));
   if (!info.coresident)
@@ -196,9 +216,10 @@ Status World::Impl::launchChecked(const Kernel &kernel, LaunchConfig &config,
   const KernelInfo &info = *kernel.info_;
   const uint64_t total =
       uint64_t(config.grid[0]) * config.grid[1] * config.grid[2];
-  IRISRT_RETURN_IF_ERROR(checkBarriers(
-      info, args, total, context.numRanks,
-      group ? static_cast<uint32_t>(group->ranks.size()) : context.groupSize));
+  group = groupOf(info, group);
+  IRISRT_RETURN_IF_ERROR(
+      checkBarriers(info, args, total, context.numRanks,
+                    group ? static_cast<uint32_t>(group->ranks.size()) : 0));
   std::lock_guard<std::mutex> lock(launchMutex);
   IrisRtContext filled = context;
   filled.launchId = ++launchCount;

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <unistd.h>
 
 using namespace iris::rt;
@@ -124,10 +125,9 @@ Status World::Impl::open() {
   context.waitLimit = static_cast<uint64_t>(
       waitSeconds * static_cast<double>(backend->info().clockHz));
   if (launch.numRanks <= IRISRT_MAX_GROUP) {
-    context.groupSize = launch.numRanks;
-    context.groupIndex = launch.rank;
-    for (uint32_t rank = 0; rank < launch.numRanks; ++rank)
-      context.groupMembers |= static_cast<uint64_t>(rank) << (8 * rank);
+    worldGroup.ranks.resize(launch.numRanks);
+    std::iota(worldGroup.ranks.begin(), worldGroup.ranks.end(), 0);
+    worldGroup.index = static_cast<int32_t>(launch.rank);
   }
   context.memoryKind = backend->info().memoryKind;
   log.info("world of %u ranks on %s (%s), heap of %llu bytes, %s",

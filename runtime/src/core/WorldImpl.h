@@ -114,6 +114,9 @@ struct World::Impl {
   /// An image with the kernel that reads the device's clock, or nullptr.
   const PackageImage *findClock() const;
   Expected<uint32_t> maxCoresident(const Kernel &kernel);
+  /// The group of a launch: without one the world, if it is small enough for
+  /// the kernel; else null.
+  const Group *groupOf(const KernelInfo &info, const Group *group) const;
   /// Checks everything about a launch except its arguments, and fills in
   /// `config`.
   Status checkLaunch(const Kernel &kernel, const uint64_t programs[3],
@@ -152,7 +155,10 @@ struct World::Impl {
   StreamHandle mainStream;
   FollowedEvents followed;
   std::unique_ptr<SymmetricHeap> heap;
+  /// Without a group's fields.
   IrisRtContext context{};
+  /// All ranks; empty if they are too many for a group.
+  Group worldGroup;
 
   /// Changed by the collective calls that start and end traces.
   TraceState trace;

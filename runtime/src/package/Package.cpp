@@ -125,6 +125,12 @@ static Expected<PackageImage> readImage(const ContainerEntry &entry) {
     return kernels.status().withContext("the image for " +
                                         std::string(image.arch));
   image.kernels = kernels.take();
+  // Kernels of earlier versions find at most 8 members in the context.
+  constexpr uint32_t largeGroupsSince = 6;
+  if (image.abiMinor >= largeGroupsSince)
+    for (KernelInfo &kernel : image.kernels)
+      if (kernel.groupSize != 0u)
+        kernel.maxGroup = IRISRT_MAX_GROUP;
   return image;
 }
 

@@ -56,3 +56,44 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Members have 8 bits in the context, and 4 in groups of more than 8 ranks.
+gpu.module @kernels {
+  // CHECK-LABEL: gpu.func @any
+  gpu.func @any(%ctx: !iris.ctx, %b: memref<?xindex>, %i: index) kernel {
+    // CHECK-DAG: %[[SIZE:.+]] = iris.ctx_field "groupSize"
+    // CHECK-DAG: %[[EIGHT:.+]] = arith.constant 8 : i32
+    // CHECK: %[[LARGE:.+]] = arith.cmpi ugt, %[[SIZE]], %[[EIGHT]]
+    // CHECK: %[[BITS:.+]] = arith.select %[[LARGE]], %c4_i64, %c8_i64
+    // CHECK: %[[MASK:.+]] = arith.select %[[LARGE]], %c15_i64, %c255_i64
+    // CHECK: %[[SHIFT:.+]] = arith.muli {{.*}}, %[[BITS]]
+    // CHECK: %[[MEMBERS:.+]] = iris.ctx_field "groupMembers"
+    // CHECK: %[[REST:.+]] = arith.shrui %[[MEMBERS]], %[[SHIFT]]
+    // CHECK: arith.andi %[[REST]], %[[MASK]]
+    %rank = iris.group_member %ctx, %i : index
+    memref.store %rank, %b[%i] : memref<?xindex>
+    gpu.return
+  }
+  // CHECK-LABEL: gpu.func @of_eight
+  gpu.func @of_eight(%ctx: !iris.ctx, %b: memref<?xindex>, %i: index) kernel
+      attributes {iris.config = {collective = "all_gather", group = 0 : i64}} {
+    // CHECK-NOT: groupSize
+    // CHECK: arith.muli {{.*}}, %c8_i64
+    // CHECK: arith.andi {{.*}}, %c255_i64
+    %rank = iris.group_member %ctx, %i : index
+    memref.store %rank, %b[%i] : memref<?xindex>
+    gpu.return
+  }
+  // CHECK-LABEL: gpu.func @of_twelve
+  gpu.func @of_twelve(%ctx: !iris.ctx, %b: memref<?xindex>, %i: index) kernel
+      attributes {iris.config = {collective = "all_gather", group = 12 : i64}} {
+    // CHECK-NOT: groupSize
+    // CHECK: arith.muli {{.*}}, %c4_i64
+    // CHECK: arith.andi {{.*}}, %c15_i64
+    %rank = iris.group_member %ctx, %i : index
+    memref.store %rank, %b[%i] : memref<?xindex>
+    gpu.return
+  }
+}

@@ -16,8 +16,8 @@ iris.collective @k all_reduce sum i4
 
 // -----
 
-// expected-error @+1 {{'iris.collective' op is for a group of 9 ranks; expected 1 to 8}}
-iris.collective @k all_gather i8 size 9
+// expected-error @+1 {{'iris.collective' op is for a group of 17 ranks; expected 1 to 16}}
+iris.collective @k all_gather i8 size 17
 
 // -----
 
@@ -162,6 +162,15 @@ func.func @main(%ctx: !iris.ctx, %a: memref<?xf16, #iris.symmetric>) {
 // -----
 
 func.func @main(%ctx: !iris.ctx, %a: memref<?xf16, #iris.symmetric>) {
+  // expected-error @+1 {{'iris.all_reduce' op group names rank 16; expected 0 to 15 in a group of more than 8 ranks}}
+  iris.all_reduce sum %ctx, %a, %a group([0, 1, 2, 3, 4, 5, 6, 7, 16])
+      : memref<?xf16, #iris.symmetric>, memref<?xf16, #iris.symmetric>
+  return
+}
+
+// -----
+
+func.func @main(%ctx: !iris.ctx, %a: memref<?xf16, #iris.symmetric>) {
   // expected-error @+1 {{'iris.all_reduce' op group names rank 64; expected 0 to 63}}
   iris.all_reduce sum %ctx, %a, %a group([1, 64])
       : memref<?xf16, #iris.symmetric>, memref<?xf16, #iris.symmetric>
@@ -209,7 +218,7 @@ gpu.module @kernels {
 // -----
 
 func.func @main(%ctx: !iris.ctx, %p: index) {
-  // expected-error @+1 {{'iris.launch' op has a group of 0 ranks; expected 1 to 8}}
+  // expected-error @+1 {{'iris.launch' op has a group of 0 ranks; expected 1 to 16}}
   iris.launch @none::@k programs(%p) group([]) args(%ctx : !iris.ctx)
   return
 }

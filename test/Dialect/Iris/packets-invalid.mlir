@@ -77,7 +77,7 @@ func.func @mask(%ctx: !iris.ctx, %b: memref<?xi32, #iris.symmetric>, %i: index, 
 // -----
 
 func.func @members(%ctx: !iris.ctx, %b: memref<?xi32, #iris.symmetric>, %i: index, %e: i32) {
-  // expected-error @+1 {{has 8 words owed by 3 members; expected 1 to 8 members that divide them evenly}}
+  // expected-error @+1 {{has 8 words owed by 3 members; expected 1 to 16 members that divide them evenly}}
   %t = iris.packet_load %ctx, %b[%i] flag(%e) owed_by_members(3) : memref<?xi32, #iris.symmetric> -> tensor<8xi32>
   return
 }

@@ -99,7 +99,7 @@ TEST(Plan, RoundsFitIntoTheWorkspace) {
       }
       int64_t room = form.workspace.packetBytes();
       if (form.collective->hasRoot())
-        room -= Workspace::allArrivalBytes;
+        room -= Workspace::allArrivalBytes(members);
       EXPECT_LE(slots * 2 * form.tileBytes(), room);
     }
     if (form.usesSlots()) {
@@ -130,6 +130,23 @@ TEST(Plan, FifoSlotsFitIntoTheWorkspace) {
                 workspace.packets());
       EXPECT_LE(workspace.scratch() + workspace.scratchBytes(), bytes);
     }
+}
+
+/// Each program has a line of the barrier for each member.
+TEST(Plan, LinesOfTheBarrierFitIntoTheWorkspace) {
+  for (int64_t members = 1; members <= Workspace::maxMembers; ++members) {
+    const int64_t programs = Workspace::programsOf(members);
+    EXPECT_GE(programs, 64);
+    EXPECT_GE(Workspace::membersIn(members), members);
+    EXPECT_LE(Workspace::line * programs * Workspace::membersIn(members),
+              Workspace::barrierBytes);
+    // Two words of the pointer exchange.
+    EXPECT_LE(16 * programs * Workspace::membersIn(members),
+              Workspace::pointerExchangeBytes);
+    for (const Collective &collective : collectives)
+      EXPECT_LE(collective.maxPrograms(members),
+                std::max(programs, Workspace::fifoPrograms(members)));
+  }
 }
 
 TEST(Plan, RoundsOfTheSelectorAreThoseOfKernels) {

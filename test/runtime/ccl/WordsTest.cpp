@@ -205,7 +205,7 @@ TEST(Spec, WrongFactsAreRefused) {
   EXPECT_NE(message(kernelOf(with("\"tile\": 2048, ", "")))
                 .find("'config.tile' is missing"),
             std::string::npos);
-  EXPECT_NE(message(kernelOf(with("8", "9"))), "");
+  EXPECT_NE(message(kernelOf(with("8", "17"))), "");
   EXPECT_NE(message(kernelOf(with("true", "1"))), "");
   // Another signature.
   KernelInfo kernel = kernelOf(goodFacts, /*symmetric=*/false);
@@ -244,7 +244,7 @@ static void forManyTuningKeys(Body body) {
   for (DeviceKind device : allDevices)
     for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
       for (int dtype = 0; dtype <= static_cast<int>(DType::u64); ++dtype)
-        for (uint32_t size = 2; size <= 8; ++size)
+        for (uint32_t size : {2, 3, 4, 5, 6, 7, 8, 9, 12, 16})
           for (uint64_t bytes = 8; bytes <= uint64_t(1) << 33; bytes *= 4)
             for (uint64_t more : {0, 24})
               body(tuningKeyOf(static_cast<Op>(op), bytes + more, size, device,
@@ -269,8 +269,9 @@ TEST(Selector, ChoosesWhatPrepareLoads) {
     // A kernel serves any number of programs.
     Config config = choice.config;
     config.programs = 0;
-    std::vector<Config> all = candidates(tuningKey.op, tuningKey.dtype,
-                                         tuningKey.device, tuningKey.onHeap);
+    std::vector<Config> all =
+        candidates(tuningKey.op, tuningKey.dtype, tuningKey.device,
+                   tuningKey.groupSize, tuningKey.onHeap);
     ASSERT_EQ(std::count(all.begin(), all.end(), config), 1)
         << where << ": " << choice.reason;
   };
@@ -313,30 +314,31 @@ TEST(Config, OpenParametersAreSelected) {
 
 TEST(Selector, KernelsAreFewAndFit) {
   for (DeviceKind device : allDevices)
-    for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
-      for (int type = 0; type <= static_cast<int>(DType::u64); ++type) {
-        DType dtype = static_cast<DType>(type);
-        std::vector<Config> all =
-            candidates(static_cast<Op>(op), dtype, device);
-        EXPECT_GE(all.size(), 1u);
-        EXPECT_LE(all.size(), 8u);
-        for (const Config &config : all) {
-          EXPECT_TRUE(checkConfig(static_cast<Op>(op), dtype, config).ok());
-          EXPECT_EQ(config.programs, 0);
-          EXPECT_EQ(std::count(all.begin(), all.end(), config), 1);
-          // A thread's accumulators stay in registers.
-          if (reduces(static_cast<Op>(op)) && config.tile != 0)
-            EXPECT_LE(config.tile / (config.warps * 32), 32);
+    for (uint32_t size : {8, 16})
+      for (int op = 0; op <= static_cast<int>(Op::barrier); ++op)
+        for (int type = 0; type <= static_cast<int>(DType::u64); ++type) {
+          DType dtype = static_cast<DType>(type);
+          std::vector<Config> all =
+              candidates(static_cast<Op>(op), dtype, device, size);
+          EXPECT_GE(all.size(), 1u);
+          EXPECT_LE(all.size(), 8u);
+          for (const Config &config : all) {
+            EXPECT_TRUE(checkConfig(static_cast<Op>(op), dtype, config).ok());
+            EXPECT_EQ(config.programs, 0);
+            EXPECT_EQ(std::count(all.begin(), all.end(), config), 1);
+            // A thread's accumulators stay in registers.
+            if (reduces(static_cast<Op>(op)) && config.tile != 0)
+              EXPECT_LE(config.tile / (config.warps * 32), 32);
+          }
         }
-      }
 }
 
 /// The members of a group divide the slots among them.
 TEST(Selector, TilesOfTransfersFitIntoTheirSlots) {
   for (DeviceKind device : allDevices)
     for (Op op : {Op::send, Op::recv})
-      for (const Config &config : candidates(op, DType::u8, device))
-        for (int64_t size = 2; size <= plan::Workspace::maxMembers; ++size) {
+      for (uint32_t size = 2; size <= plan::Workspace::maxMembers; ++size)
+        for (const Config &config : candidates(op, DType::u8, device, size)) {
           plan::CollectiveForm form;
           form.collective = &getCollective(op);
           form.variant = form.collective->find(config.variant);
@@ -386,7 +388,7 @@ TEST(Selector, SomeChoices) {
     EXPECT_EQ(
         select(tuningKeyOf(op, 8 << 20, 2, DeviceKind::host)).config.programs,
         2);
-  for (uint32_t size : {2u, 4u})
+  for (uint32_t size : {2u, 4u, 12u})
     EXPECT_EQ(select(tuningKeyOf(Op::send, 8 << 20, size)).config.programs,
               plan::Workspace::fifoPrograms(size));
 }

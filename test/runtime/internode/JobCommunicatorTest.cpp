@@ -127,8 +127,6 @@ TEST(JobCommunicator, EightRanksOnFourNodes) {
 }
 
 TEST(JobCommunicator, SixteenRanksOnFourNodes) {
-  if (usesNccl())
-    GTEST_SKIP() << "libiris_nccl takes 8 ranks on one node";
   solveSizes("aaaabbbbccccdddd", smallSlices(), {2051});
 }
 

@@ -17,7 +17,7 @@ static const Op operations[] = {Op::allGather, Op::allReduce, Op::reduceScatter,
                                 Op::gather,    Op::scatter};
 
 class NcclCollectives : public NcclRanksTest {};
-NCCL_ON_RANKS(NcclCollectives, 1, 2, 3, 4, 8);
+NCCL_ON_RANKS(NcclCollectives, 1, 2, 3, 4, 8, 12, 16);
 
 TEST_P(NcclCollectives, EveryOperation) {
   EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {

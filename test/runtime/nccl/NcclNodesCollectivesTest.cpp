@@ -87,8 +87,6 @@ TEST(NcclNodesCollectives, SolveProblems) {
 }
 
 TEST(NcclNodesCollectives, SixteenRanks) {
-  if (usesNccl())
-    GTEST_SKIP() << "libiris_nccl takes 8 ranks on one node";
   auto body = [](NcclRank &rank) -> std::string {
     Problem p;
     p.count = 1000;

@@ -31,7 +31,7 @@ static uint64_t raggedCount(int from, int to, uint64_t seed) {
 }
 
 class NcclPointToPoint : public NcclRanksTest {};
-NCCL_ON_RANKS(NcclPointToPoint, 1, 2, 3, 4, 8);
+NCCL_ON_RANKS(NcclPointToPoint, 1, 2, 3, 4, 8, 12, 16);
 
 /// All ranks send first: more than fits between two ranks at once.
 TEST_P(NcclPointToPoint, Ring) {

@@ -69,7 +69,7 @@ std::string solve(const NcclRank &rank, const Problem &problem,
 ncclDataType_t ncclTypeOf(ccl::DType dtype);
 ncclRedOp_t ncclOpOf(ccl::ReduceOp reduce);
 
-/// Tests that run with 1 to 8 ranks, as threads and as processes.
+/// Tests that run with 1 to 16 ranks, as threads and as processes.
 class NcclRanksTest
     : public ::testing::TestWithParam<std::tuple<RankKind, int>> {
 protected:

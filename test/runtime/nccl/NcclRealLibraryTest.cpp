@@ -60,7 +60,7 @@ TEST(NcclRealLibrary, ServesWhatIrisDoesNot) {
               NCCL_TRY(ncclGetUniqueId(&id));
               ncclComm_t ours, theirs;
               NCCL_TRY(ncclCommInitRank(&ours, 1, id, 0));
-              NCCL_TRY(ncclCommInitRank(&theirs, 16, id, 3));
+              NCCL_TRY(ncclCommInitRank(&theirs, 17, id, 3));
               RANK_CHECK(theirs == reinterpret_cast<ncclComm_t>(0x1230));
               int32_t in = 7, out = 0;
               NCCL_TRY(ncclGroupStart());

@@ -81,17 +81,22 @@ LogicalResult CollectiveOp::verify() {
   return success();
 }
 
-LogicalResult mlir::iris::verifyGroup(Operation *op, DenseI32ArrayAttr group) {
+LogicalResult mlir::iris::verifyGroup(Operation *op, DenseI32ArrayAttr group,
+                                      int64_t most) {
   if (!group)
     return success();
-  if (group.empty() || group.size() > kMaxGroup)
+  const int64_t size = group.size();
+  if (size == 0 || size > most)
     return op->emitOpError("has a group of ")
-           << group.size() << " ranks; expected 1 to " << kMaxGroup;
+           << size << " ranks; expected 1 to " << most;
+  // Members of larger groups have fewer bits in the context.
+  const int64_t ranks = size > kMaxAnyGroup ? kMaxGroup : kMaxRanks;
   llvm::SmallDenseSet<int32_t> seen;
   for (int32_t rank : group.asArrayRef()) {
-    if (rank < 0 || rank >= kMaxRanks)
+    if (rank < 0 || rank >= ranks)
       return op->emitOpError("group names rank ")
-             << rank << "; expected 0 to " << kMaxRanks - 1;
+             << rank << "; expected 0 to " << ranks - 1
+             << (ranks < kMaxRanks ? " in a group of more than 8 ranks" : "");
     if (!seen.insert(rank).second)
       return op->emitOpError("group names rank ") << rank << " twice";
   }
@@ -121,5 +126,5 @@ LogicalResult mlir::iris::verifyCollectiveCall(Operation *op) {
   if (!isElement(element))
     return op->emitOpError("element type is ")
            << element << "; expected " << kElements;
-  return verifyGroup(op, call.getGroupAttr());
+  return verifyGroup(op, call.getGroupAttr(), kMaxGroup);
 }

@@ -53,7 +53,7 @@ LogicalResult LaunchOp::verify() {
   if (getPrograms().empty() || getPrograms().size() > 3)
     return emitOpError("has ")
            << getPrograms().size() << " grid extents; expected 1 to 3";
-  return verifyGroup(*this, getGroupAttr());
+  return verifyGroup(*this, getGroupAttr(), kMaxGroup);
 }
 
 /// Whether a kernel argument of type `expected` accepts a value of type `got`.

@@ -79,9 +79,9 @@ LogicalResult MatmulKernelOp::verify() {
     });
     return diag;
   }
-  if (getSize() && (*getSize() < 1 || *getSize() > kMaxGroup))
+  if (getSize() && (*getSize() < 1 || *getSize() > kMaxAnyGroup))
     return emitOpError("is for a group of ")
-           << *getSize() << " ranks; expected 1 to " << kMaxGroup;
+           << *getSize() << " ranks; expected 1 to " << kMaxAnyGroup;
   return verifyElements(*this, getElement(), getResultElement());
 }
 
@@ -118,5 +118,5 @@ LogicalResult mlir::iris::verifyMatmulCall(Operation *op) {
   }
   if (failed(verifyElements(op, element, c.getElementType())))
     return failure();
-  return verifyGroup(op, call.getGroupAttr());
+  return verifyGroup(op, call.getGroupAttr(), kMaxAnyGroup);
 }

@@ -100,8 +100,9 @@ struct CollectiveTuning {
 
 /// Options of Communicator::create.
 struct CommunicatorOptions {
-  /// World ranks of the group, at most 8, in any order; the rank with index i
-  /// is ranks[i]. Empty: all ranks of the world.
+  /// World ranks of the group, at most 16, in any order; the rank with index i
+  /// is ranks[i]. More than 8 are among the ranks 0 to 15. Empty: all ranks of
+  /// the world.
   std::vector<uint32_t> ranks;
   /// Bytes of the workspace on the symmetric heap, which the kernels share: a
   /// multiple of 4, 512 KiB to 1 GiB. Kernels are compiled for that size;

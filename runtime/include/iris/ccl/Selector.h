@@ -83,15 +83,17 @@ std::string choiceSource(rt::DeviceKind device,
 /// \retval invalidArgument it is not a cost model of that kind of device
 rt::Status checkCostModel(rt::DeviceKind device);
 
-/// Lists every kernel that select() may return for an operation in a group of
-/// any size: the kernels that prepare() loads.
+/// Lists every kernel that select() may return for an operation: the kernels
+/// that prepare() loads.
 /// \param op the operation
 /// \param dtype the type of the elements
+/// \param groupSize the number of ranks of the group
 /// \param onHeap whether both buffers are on the symmetric heap
 /// \return the configs; the number of programs is 0, as each kernel serves any
 ///   number
 std::vector<Config>
-candidates(Op op, DType dtype, rt::DeviceKind device, bool onHeap = true,
+candidates(Op op, DType dtype, rt::DeviceKind device, uint32_t groupSize,
+           bool onHeap = true,
            const rt::DeviceAttributes *attributes = nullptr);
 
 /// Finds the kind of device that executes code for a target.
@@ -105,12 +107,15 @@ rt::Expected<rt::DeviceKind> deviceKindOfTarget(const std::string &target);
 /// \param op the operation
 /// \param dtype the type of the elements
 /// \param target "host", "gfx942", "sm_90a"
+/// \param groupSize the number of ranks of the group
 /// \param onHeap whether both buffers are on the symmetric heap
 /// \return the configs, as of candidates()
 /// \retval invalidArgument there is no such target, or IRIS_COST_MODEL is no
 ///   model of it
-rt::Expected<std::vector<Config>>
-candidatesOfTarget(Op op, DType dtype, const std::string &target, bool onHeap);
+rt::Expected<std::vector<Config>> candidatesOfTarget(Op op, DType dtype,
+                                                     const std::string &target,
+                                                     uint32_t groupSize,
+                                                     bool onHeap);
 
 } // namespace iris::ccl
 #pragma GCC visibility pop

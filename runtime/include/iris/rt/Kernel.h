@@ -150,8 +150,10 @@ struct KernelInfo {
   /// The compile-time config of the kernel as JSON, for users and tools.
   std::string config = "{}";
   /// Of a generated kernel: the group size it was generated for; 0: any size up
-  /// to IRISRT_MAX_GROUP.
+  /// to IRISRT_MAX_ANY_GROUP.
   std::optional<uint32_t> groupSize;
+  /// Ranks of the largest group that may launch the kernel.
+  uint32_t maxGroup = IRISRT_MAX_ANY_GROUP;
   /// Of a generated kernel: the maximum number of programs of a launch, which
   /// is one-dimensional. The workspace has no room for more.
   std::optional<uint32_t> maxPrograms;

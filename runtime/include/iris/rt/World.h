@@ -65,7 +65,8 @@ namespace iris::rt {
 /// An ordered set of ranks that work together in a launch; equal on all of
 /// them.
 struct Group {
-  /// World ranks; at most IRISRT_MAX_GROUP.
+  /// World ranks; at most IRISRT_MAX_GROUP. Those of more than
+  /// IRISRT_MAX_ANY_GROUP are less than 16.
   std::vector<uint32_t> ranks;
   /// The index of this rank in `ranks`; -1 if it is not part of the group.
   int32_t index = -1;
@@ -397,7 +398,8 @@ public:
   /// \param args the arguments, in the order of the kernel's
   /// \param numArgs the number of arguments
   /// \param group the group of the kernel's group ops and group barriers; null:
-  ///   the world, if it has at most IRISRT_MAX_GROUP ranks
+  ///   the world, if it has at most as many ranks as the kernel's groups may
+  ///   (KernelInfo::maxGroup)
   /// \retval invalidArgument an argument differs from the metadata, symmetric
   ///   memory is not on the heap, or programs that wait for each other are more
   ///   than the device runs at once (maxCoresident)
@@ -422,7 +424,8 @@ public:
   /// \param ranks the ranks, at most IRISRT_MAX_GROUP; the one with index i is
   ///   ranks[i]
   /// \return the group
-  /// \retval invalidArgument a rank is not in the world, or twice in the group
+  /// \retval invalidArgument a rank is not in the world, or twice in the group,
+  ///   or 16 or more in a group of more than IRISRT_MAX_ANY_GROUP
   Expected<Group> makeGroup(const std::vector<uint32_t> &ranks) const;
   /// Finds out how many programs of the kernel run concurrently. Where a
   /// process has several ranks of the world on one device, each rank has an

@@ -37,7 +37,9 @@ public:
   /// A local address, translated to a rank of the group.
   template <typename T>
   T *at(T *pointer, int64_t member) {
-    uint64_t rank = (args.ctx.groupMembers >> (8 * member)) & 0xff;
+    const int bits = IRISRT_GROUP_MEMBER_BITS(size);
+    uint64_t rank =
+        (args.ctx.groupMembers >> (bits * member)) & ((1u << bits) - 1);
     uint64_t address = reinterpret_cast<uint64_t>(pointer);
     if (args.ctx.heapStride != 0)
       return reinterpret_cast<T *>(

@@ -32,8 +32,8 @@ namespace plan = ::irisplan;
 
 /// What is known of a collective; iris/Plan/Collectives.h.
 const plan::Collective &getCollective(CollectiveKind kind);
-/// Checks the ranks of a group, if there is one.
-LogicalResult verifyGroup(Operation *op, DenseI32ArrayAttr group);
+/// Checks the ranks of a group, if there is one. It has at most `most`.
+LogicalResult verifyGroup(Operation *op, DenseI32ArrayAttr group, int64_t most);
 /// Verifies a collective of a host program.
 LogicalResult verifyCollectiveCall(Operation *op);
 } // namespace mlir::iris
@@ -52,8 +52,10 @@ inline constexpr StringLiteral kMetaAttr = "iris.meta";
 
 /// An upper bound on the ranks of a world: IRISRT_MAX_RANKS of RuntimeABI.h.
 inline constexpr int64_t kMaxRanks = 64;
-/// Maximum number of ranks in a group (IRISRT_MAX_GROUP).
-inline constexpr int64_t kMaxGroup = 8;
+/// Maximum number of ranks in a group (IRISRT_MAX_GROUP), and in one that
+/// generated kernels for groups of any size serve (IRISRT_MAX_ANY_GROUP).
+inline constexpr int64_t kMaxGroup = 16;
+inline constexpr int64_t kMaxAnyGroup = 8;
 
 /// Default number of waves per workgroup.
 inline constexpr int64_t kDefaultNumWarps = 4;

@@ -19,8 +19,8 @@ def Iris_CollectiveOp : Iris_Op<"collective", [Symbol]> {
     with one kernel, which has that name as well. The element type is one of f16, bf16, f32, f64,
     i8, i16, i32, i64, ui8, ui32, ui64 and the f8 types; buffers hold unsigned
     elements as signless ones, and f8 ones as i8.
-    `size` is the number of ranks in the group; without
-    it the kernel serves groups of any size up to 8.
+    `size` is the number of ranks in the group, at most 16; without it the
+    kernel serves groups of any size up to 8.
 
     The kernel's arguments are the context, the input, the output, the
     workspace (memref<?xi32, #iris.symmetric>, zero at first and never reset,
@@ -132,8 +132,9 @@ def Iris_AllGatherOp : Iris_CollectiveCallOp<"all_gather", "AllGather", 0, 0> {
     All inputs have the same number of elements, and so have all outputs.
     In place: the input is this rank's chunk of the output.
 
-    `group` names the ranks that take part, at most 8 in any order; the
-    default is the world, of at most 8 ranks. The config is that of
+    `group` names the ranks that take part, at most 16 in any order, of which
+    more than 8 are among the ranks 0 to 15; the default is the world, of at
+    most 8 ranks. The config is that of
     `iris.collective`. `as` names an element type that buffers cannot have:
     ui8 or an f8 type in a buffer of i8.
 

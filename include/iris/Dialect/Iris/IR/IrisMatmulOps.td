@@ -18,8 +18,8 @@ def Iris_MatmulKernelOp : Iris_Op<"matmul_kernel", [Symbol]> {
     one kernel, which also has that name. The kind is the mnemonic of one of the
     calls (`matmul`, `all_gather_matmul`, ...), followed by the element types of
     the operands (f16, bf16, f32, i8 or an f8 type, which buffers hold as i8)
-    and of the result. `size` is the number of ranks in the group; without it
-    the kernel supports groups of any size up to 8.
+    and of the result. `size` is the number of ranks in the group, at most 8;
+    without it the kernel supports groups of any such size.
 
     The kernel's arguments are the context, a, b, c, the bias and the scale if
     the config has them, and the staging buffer and the workspace if the kind

@@ -77,7 +77,7 @@ def Iris_GroupSizeOp
   let summary = "Returns the number of ranks in the launch's group";
   let description = [{
     A launch without a group has all ranks of the world as its group, if the
-    world has at most 8; else the size is 0.
+    world has at most 16; else the size is 0.
 
     Example:
 
@@ -683,8 +683,9 @@ def Iris_LaunchOp : Iris_Op<"launch", [
     a launch begins when all programs of the one before it have ended. The host
     does not wait.
 
-    `group` lists the ranks that launch, at most 8 of them in any order: they
-    are the kernel's group. The other ranks do not launch.
+    `group` lists the ranks that launch, at most 16 of them in any order: they
+    are the kernel's group. More than 8 are among the ranks 0 to 15. The other
+    ranks do not launch.
 
     Example:
 

@@ -65,6 +65,22 @@ struct Fifo {
     return k.view(first, k.index(bytes / 4), k.b.getI32Type());
   }
 
+  /// Tiles of a step: an equal part of the message for each program, if a slot
+  /// has room for it. The large slots of two ranks are filled only if a program
+  /// has several steps, which overlap.
+  Value tilesOfStep(int64_t most) {
+    if (most == 1)
+      return k.index(1);
+    Value each = k.ceilDiv(k.tilesIn(k.count), k.programs);
+    Value room = k.index(most);
+    if (Workspace::fifoSenders(members) < members) {
+      constexpr int64_t severalSteps = 4;
+      room = k.min(
+          room, k.max(k.div(each, k.index(severalSteps)), k.index(most / 2)));
+    }
+    return k.max(k.min(each, room), k.index(1));
+  }
+
   /// Runs `body(start, length, number)` for this program's steps of at most
   /// `most` tiles. Numbers continue from the counter at `own`, which is updated
   /// at the end.
@@ -72,12 +88,7 @@ struct Fifo {
                 llvm::function_ref<void(Value, Value, Value)> body) {
     auto &b = k.b;
     Value last = memref::LoadOp::create(b, counters, own);
-    Value tiles = k.index(1);
-    if (most > 1)
-      tiles =
-          k.max(k.min(k.ceilDiv(k.tilesIn(k.count), k.programs), k.index(most)),
-                tiles);
-    Value step = k.mul(tiles, k.tileSize());
+    Value step = k.mul(tilesOfStep(most), k.tileSize());
     auto loop = scf::ForOp::create(
         b, k.mul(k.program, step), k.count, k.mul(k.programs, step), last,
         [](OpBuilder &, Location, Value, ValueRange) {});
@@ -147,7 +158,10 @@ private:
 
   /// The offset of a step's slot, of `bytes` bytes each from `base` on.
   Value slotOffset(Value sender, Value number, int64_t base, int64_t bytes) {
-    Value pair = k.add(k.mul(k.program, k.index(members)), sender);
+    const int64_t senders = Workspace::fifoSenders(members);
+    Value pair = k.program;
+    if (senders > 1)
+      pair = k.add(k.mul(pair, k.index(senders)), sender);
     Value turn =
         arith::AndIOp::create(k.b, number, k.i32(Workspace::fifoDepth - 1));
     Value which =

@@ -100,13 +100,15 @@ class Case:
             tile_bytes = EXCHANGE_BYTES[self.variant]
         return tile_bytes // element.dtype.itemsize
 
-    def counts(self, element):
+    def counts(self, element, ranks):
         """Elements of a chunk, per launch."""
         tile = self.tile(element)
         # Whole tiles, one whole and one partial tile, one partial tile.
         first = 2 * tile
         if self.is_exchange:
             first = 23 * tile + 7  # more steps than slots
+            if ranks == 2:
+                first = 75 * tile + 7  # steps that fill the large slots
         elif self.staged:
             first = 133 * tile + 7  # three rounds: slots take 66 tiles at once
         return first, tile + 13, 5
@@ -167,7 +169,7 @@ class Run:
 
     def __init__(self, case, world, element):
         self.case, self.world, self.element = case, world, element
-        self.counts = case.counts(element)
+        self.counts = case.counts(element, world.ranks)
         self.size = world.ranks * max(self.counts) + 1
         self.workspace = world.alloc((workspace_bytes(world.ranks),), np.uint8)
         self.buffers = [self.allocate() for _ in range(2)]
@@ -332,7 +334,7 @@ def make_world(case, element, ranks, image, weak, seed):
     """A world with room for a run of the case."""
     outside = 0
     if case.staged:  # two buffers of every rank
-        most = (ranks + 1) * max(case.counts(element))
+        most = (ranks + 1) * max(case.counts(element, ranks))
         outside = 2 * ranks * most * element.dtype.itemsize
     room = (24 << 10) * max(ranks, 4)
     return emulate.World(image, ranks, weak, seed,

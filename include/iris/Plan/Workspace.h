@@ -15,7 +15,7 @@
 //                     chunk's offset and length, too
 //   FIFO counters     head and tail of send and recv: two lines per program and
 //                     peer
-//   FIFO slots        fifoDepth per program and sending rank
+//   FIFO slots        fifoDepth per program and sender
 //   FIFO packets      the same for short messages, in packets
 //   packets           of the LL protocol, in two halves: for even and for odd
 //                     epochs
@@ -43,7 +43,7 @@ namespace irisplan {
 struct Workspace {
   /// The number of the layout: kernels of different layouts must not share a
   /// workspace.
-  static constexpr int64_t layout = 10;
+  static constexpr int64_t layout = 11;
   /// Bytes between words that must not share a cache line.
   static constexpr int64_t line = 128;
   /// The maximum number of programs of a launch, and of ranks of a group, of
@@ -83,6 +83,11 @@ struct Workspace {
     return members <= 2 ? maxPrograms : programsOf(members) / 2;
   }
   static constexpr int64_t fifoDepth = 2;
+  /// Senders that a program has slots for: of two ranks only one sends to the
+  /// other, whose slots are twice as large.
+  static constexpr int64_t fifoSenders(int64_t members) {
+    return members == 2 ? 1 : members;
+  }
   /// The most programs times members.
   static constexpr int64_t mostFifos = 64 * maxAnyMembers;
   static constexpr int64_t fifoCounterBytes = 2 * line * mostFifos;
@@ -108,11 +113,10 @@ struct Workspace {
   /// Bytes of a slot of send and recv, and of its packets, in a group of
   /// `members`: multiples of 16.
   int64_t fifoSlotBytes(int64_t members) const {
-    return fifoBytes / (fifoDepth * fifoPrograms(members) * members) / 16 * 16;
+    return fifoBytes / fifoSlotsOf(members) / 16 * 16;
   }
   int64_t fifoSlotPacketBytes(int64_t members) const {
-    return fifoPacketBytes / (fifoDepth * fifoPrograms(members) * members) /
-           16 * 16;
+    return fifoPacketBytes / fifoSlotsOf(members) / 16 * 16;
   }
   int64_t fifoPackets() const { return fifoSlots + fifoBytes; }
   /// Of the bytes from here on, 10 in 30 are packets and the rest scratch.
@@ -133,6 +137,10 @@ private:
     while (fifo * 2 <= (bytes - fifoSlots) / 4)
       fifo *= 2;
     return fifo;
+  }
+
+  static constexpr int64_t fifoSlotsOf(int64_t members) {
+    return fifoDepth * fifoPrograms(members) * fifoSenders(members);
   }
 
   /// Packets of 16 bytes of data for every slot of the largest group.

@@ -117,8 +117,9 @@ TEST(Plan, FifoSlotsFitIntoTheWorkspace) {
                         Workspace::defaultBytes, Workspace::maxBytes})
     for (int64_t members = 1; members <= Workspace::maxMembers; ++members) {
       const Workspace workspace(bytes);
-      const int64_t slots =
-          Workspace::fifoDepth * Workspace::fifoPrograms(members) * members;
+      const int64_t slots = Workspace::fifoDepth *
+                            Workspace::fifoPrograms(members) *
+                            Workspace::fifoSenders(members);
       EXPECT_LE(Workspace::fifoPrograms(members) * members,
                 Workspace::mostFifos);
       EXPECT_GE(workspace.fifoSlotBytes(members), minTileBytes);

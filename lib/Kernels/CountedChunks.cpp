@@ -30,10 +30,10 @@ CountedChunks::CountedChunks(KernelBuilder &k) : k(k), unit(k.count) {
   };
   inRows = rowsOf(k.in);
   outRows = rowsOf(k.out);
-  // Where the size is known, all loads come before the first check, so that
+  // Where the loop is unrolled, all loads come before the first check, so that
   // their latencies overlap.
-  for (int64_t i = 0; i < k.config.size; ++i)
-    peers.push_back(read(k.rotate(k.me, k.index(i))));
+  if (k.unrollsMembers())
+    k.forMembers(0, [&](Value i) { peers.push_back(read(k.rotate(k.me, i))); });
   auto checkPeer = [&](Peer &peer) {
     check(peer.sent, inRows, "input");
     check(peer.received, outRows, "output");
@@ -42,7 +42,7 @@ CountedChunks::CountedChunks(KernelBuilder &k) : k(k), unit(k.count) {
   };
   for (Peer &peer : peers)
     checkPeer(peer);
-  if (!k.config.size)
+  if (!k.unrollsMembers())
     k.forMembers(0, [&](Value i) {
       Peer peer = read(k.rotate(k.me, i));
       checkPeer(peer);
@@ -97,7 +97,7 @@ CountedChunks::Range CountedChunks::toElements(const Range &rows) {
 
 void CountedChunks::forPeers(int64_t first,
                              llvm::function_ref<void(const Peer &)> body) {
-  if (k.config.size) {
+  if (k.unrollsMembers()) {
     for (const Peer &peer : ArrayRef(peers).drop_front(first))
       body(peer);
     return;
@@ -115,7 +115,7 @@ CountedChunks::Peer CountedChunks::readAgain(Value i) {
 
 Value CountedChunks::largestOf(llvm::function_ref<Value(const Peer &)> number) {
   Value zero = k.index(0);
-  if (k.config.size) {
+  if (k.unrollsMembers()) {
     Value largest = zero;
     for (const Peer &peer : peers)
       largest = k.max(largest, number(peer));
@@ -133,8 +133,8 @@ Value CountedChunks::largestOf(llvm::function_ref<Value(const Peer &)> number) {
 }
 
 Value CountedChunks::ownLength() {
-  return k.config.size ? peers.front().sent.length
-                       : readAgain(k.index(0)).sent.length;
+  return k.unrollsMembers() ? peers.front().sent.length
+                            : readAgain(k.index(0)).sent.length;
 }
 
 //===----------------------------------------------------------------------===//

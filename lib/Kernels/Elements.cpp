@@ -90,29 +90,42 @@ Value mlir::iris::conclude(KernelBuilder &k, Value tile) {
 
 Value mlir::iris::reduceWith(KernelBuilder &k, Value tile,
                              llvm::function_ref<Value(Value)> load) {
-  if (k.config.size) {
-    // All loads come first, so that their latencies overlap. The last one is
-    // used first: once it has arrived, so have the others, and only one wait is
-    // generated.
+  // All loads come first, so that their latencies overlap. The last one is used
+  // first: once it has arrived, so have the others, and only one wait is
+  // generated.
+  auto combineAll = [&](Value sum, SmallVector<Value> tiles) {
+    while (!tiles.empty())
+      sum = combine(k, sum, widen(k, tiles.pop_back_val()));
+    return sum;
+  };
+  auto addBatch = [&](Value sum, Value first, int64_t members) {
+    SmallVector<Value> tiles;
+    for (int64_t member = 0; member < members; ++member)
+      tiles.push_back(load(k.add(first, k.index(member))));
+    return combineAll(sum, tiles);
+  };
+  if (k.unrollsMembers()) {
+    // This rank's tile is the first one that was loaded.
     SmallVector<Value> tiles = {tile};
     k.forMembers(1, [&](Value i) { tiles.push_back(load(i)); });
     Value sum = widen(k, tiles.pop_back_val());
-    while (!tiles.empty())
-      sum = combine(k, sum, widen(k, tiles.pop_back_val()));
-    return narrow(k, conclude(k, sum));
+    return narrow(k, conclude(k, combineAll(sum, tiles)));
   }
+  const int64_t size = k.config.size;
+  const int64_t batch = size ? KernelBuilder::batchOfLargeGroup : 1;
+  const int64_t rest = size ? (size - 1) % batch : 0;
   auto &b = k.b;
-  auto loop =
-      scf::ForOp::create(b, k.index(1), k.size, k.index(1), widen(k, tile),
-                         [](OpBuilder &, Location, Value, ValueRange) {});
+  auto loop = scf::ForOp::create(
+      b, k.index(1), size ? k.index(size - rest) : k.size, k.index(batch),
+      widen(k, tile), [](OpBuilder &, Location, Value, ValueRange) {});
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    Value other = load(loop.getInductionVar());
-    Value next = combine(k, loop.getRegionIterArg(0), widen(k, other));
-    scf::YieldOp::create(b, next);
+    scf::YieldOp::create(
+        b, addBatch(loop.getRegionIterArg(0), loop.getInductionVar(), batch));
   }
-  return narrow(k, conclude(k, loop.getResult(0)));
+  Value sum = addBatch(loop.getResult(0), k.index(size - rest), rest);
+  return narrow(k, conclude(k, sum));
 }
 
 Value mlir::iris::reduceMembers(KernelBuilder &k,

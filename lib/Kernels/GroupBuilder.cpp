@@ -50,7 +50,7 @@ void GroupBuilder::setDescription(DictionaryAttr description) {
 void GroupBuilder::finish() { gpu::ReturnOp::create(b); }
 
 void GroupBuilder::forMembers(int64_t first, Body body) {
-  if (!knownSize)
+  if (!unrollsMembers())
     return loop(index(first), size, index(1), body);
   for (int64_t member = first; member < knownSize; ++member)
     body(index(member));

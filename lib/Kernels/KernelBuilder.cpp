@@ -121,17 +121,30 @@ void KernelBuilder::forMembersLoaded(
     llvm::function_ref<void(Value, Value)> use) {
   if (!config.size)
     return forMembers(first, [&](Value i) { use(i, load(i)); });
-  int64_t batch = tilesInRegisters();
-  for (int64_t start = first; start < config.size; start += batch) {
+  auto together = [&](Value start, int64_t members) {
     SmallVector<std::pair<Value, Value>> loaded;
-    int64_t end = std::min(start + batch, config.size);
-    for (int64_t member = start; member < end; ++member) {
-      Value i = index(member);
+    for (int64_t member = 0; member < members; ++member) {
+      Value i = b.createOrFold<arith::AddIOp>(start, index(member));
       loaded.push_back({i, load(i)});
     }
     for (auto [i, tile] : loaded)
       use(i, tile);
+  };
+  forBatchesOfMembers(first, tilesInRegisters(), together);
+}
+
+void KernelBuilder::forBatchesOfMembers(
+    int64_t first, int64_t batch,
+    llvm::function_ref<void(Value, int64_t)> body) {
+  int64_t start = first;
+  if (!unrollsMembers()) {
+    batch = std::min(batch, batchOfLargeGroup);
+    start += (config.size - first) / batch * batch;
+    loop(index(first), index(start), index(batch),
+         [&](Value member) { body(member, batch); });
   }
+  for (; start < config.size; start += batch)
+    body(index(start), std::min(batch, config.size - start));
 }
 
 void KernelBuilder::forPeers(int64_t first, Value start, Value length,

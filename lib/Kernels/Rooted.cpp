@@ -353,7 +353,7 @@ void mlir::iris::buildReduceStaged(KernelBuilder &k) {
 /// member me + i.
 static std::function<Value(Value i)> allAnnounced(KernelBuilder &k) {
   auto of = [&k](Value i) { return k.announced(k.rotate(k.me, i), k.count); };
-  if (!k.config.size)
+  if (!k.unrollsMembers())
     return of;
   // Each address is loaded only once.
   std::vector<Value> buffers;

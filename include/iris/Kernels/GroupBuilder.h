@@ -43,8 +43,12 @@ public:
   /// The number of ranks in the group, and the index of this rank in it.
   Value size, me;
 
-  /// body(k) for k = first .. size - 1, in order; unrolled if the size is
-  /// known.
+  /// Whether loops over the members are unrolled: the size is known, and the
+  /// registers of AMD's GPUs have room for the addresses of all members.
+  bool unrollsMembers() const {
+    return knownSize != 0 && knownSize <= kMaxAnyGroup;
+  }
+  /// body(k) for k = first .. size - 1, in order.
   void forMembers(int64_t first, Body body);
   /// (start + k) mod size: member k in an order that begins at `start`.
   Value rotate(Value start, Value k);

@@ -45,6 +45,9 @@ public:
 
   /// The number of tiles that the registers of a program have room for.
   int64_t tilesInRegisters() const;
+  /// Members whose tiles are loaded at once where their loop is not unrolled
+  /// (`unrollsMembers`).
+  static constexpr int64_t batchOfLargeGroup = 4;
   /// use(k, load(k)) for k = first .. size - 1. Loads are issued before uses,
   /// as far as registers allow, so that their latencies overlap. Tiles have the
   /// config's type.
@@ -207,6 +210,10 @@ public:
   Value slicesOfAll(Value buffer, Value start, Value length);
 
 private:
+  /// body(k, n) for the members k ... k + n - 1, n at most `batch`, from
+  /// `first` to the last one of a known size.
+  void forBatchesOfMembers(int64_t first, int64_t batch,
+                           llvm::function_ref<void(Value, int64_t)> body);
   void takeArguments();
   void takeTransfers();
   /// Stores the distance of this rank's buffer from its workspace, in bytes, to

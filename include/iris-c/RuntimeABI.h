@@ -63,8 +63,8 @@ typedef enum IrisRtStatusCode {
  * any size, and for all kernels before 1.6. */
 #define IRISRT_MAX_ANY_GROUP 8
 /* Bits of a member in that word, in a group of `size` ranks. Ranks of groups of
- * more than 8 are less than 16. */
-#define IRISRT_GROUP_MEMBER_BITS(size) ((size) > 8 ? 4 : 8)
+ * more than IRISRT_MAX_ANY_GROUP are less than 16. */
+#define IRISRT_GROUP_MEMBER_BITS(size) ((size) > IRISRT_MAX_ANY_GROUP ? 4 : 8)
 
 /*===----------------------------------------------------------------------===*
  * 1. Device context

@@ -10,6 +10,10 @@
 using namespace mlir;
 using namespace mlir::iris;
 
+static_assert(Workspace::maxMembers == kMaxGroup &&
+                  Workspace::maxAnyMembers == kMaxAnyGroup,
+              "the same bounds in two libraries");
+
 /// The type of the buffers' elements; buffers hold f8 elements as i8, and
 /// unsigned ones as signless ones.
 static Type getStorage(Type element) {

@@ -10,8 +10,9 @@
 // own counter beside the other side's.
 //
 // A step is as many tiles as a slot holds, or fewer, so that all programs have
-// a part of a short message. Of a message in packets it is one tile. Packets
-// have slots of their own, whose flags are the numbers of the steps.
+// a part of a short message, and of two ranks several steps. Of a message in
+// packets it is one tile. Packets have slots of their own, whose flags are the
+// numbers of the steps.
 //
 // No other collective uses these slots: a step stays until it is received,
 // whatever else the ranks do in between. A send of more than fifoDepth steps

@@ -77,9 +77,9 @@ TEST(Groups, KernelsServeOnesOfTheirSizes) {
       };
       return group && !group->contains() ? std::string() : run().message();
     };
-    const std::string own = abiVersion(), any = R"({"collective": "all_gather",
-        "group": 0})",
-                      ofNine = R"({"collective": "all_gather", "group": 9})";
+    const std::string own = abiVersion();
+    const std::string any = R"({"collective": "all_gather", "group": 0})";
+    const std::string ofNine = R"({"collective": "all_gather", "group": 9})";
     // A kernel that was not generated finds the members of any group, unless it
     // was compiled when there were no large ones.
     RANK_CHECK(launchOf(packageOf(own), &nine).empty());

@@ -14,17 +14,18 @@ Status CallerStreams::open(World &world) {
 
 Expected<CallerStreams::Entered> CallerStreams::enter(World &world,
                                                       void *native) {
-  if (isSynchronous(world.deviceKind(), native))
-    return Entered();
-  auto found = std::find_if(
-      adopted_.begin(), adopted_.end(),
-      [native](const auto &adopted) { return adopted.first == native; });
-  if (found == adopted_.end()) {
-    IRISRT_ASSIGN_OR_RETURN(Stream stream, world.adoptStream(native));
-    found = adopted_.insert(found, {native, stream});
-  }
   Entered entered;
-  entered.stream = found->second;
+  // What is synchronous runs on the world's own stream.
+  if (!isSynchronous(world.deviceKind(), native)) {
+    auto found = std::find_if(
+        adopted_.begin(), adopted_.end(),
+        [native](const auto &adopted) { return adopted.first == native; });
+    if (found == adopted_.end()) {
+      IRISRT_ASSIGN_OR_RETURN(Stream stream, world.adoptStream(native));
+      found = adopted_.insert(found, {native, stream});
+    }
+    entered.stream = found->second;
+  }
   // A graph cannot wait for work outside of it.
   if (world.isCaptured(entered.stream))
     return entered;

@@ -18,8 +18,7 @@ public:
   /// A stream that operations can be enqueued on.
   struct Entered {
     iris::rt::Stream stream;
-    /// Whether other streams are ordered against it: not if it is captured, and
-    /// not if the call returns when its work is done.
+    /// Whether other streams are ordered against it: not if it is captured.
     bool isOrdered = false;
     /// Its World::streamId().
     std::optional<uint64_t> id;

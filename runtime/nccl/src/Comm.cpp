@@ -365,6 +365,15 @@ bool ncclComm::isSynchronous(const Operation &operation) const {
   return CallerStreams::isSynchronous(options.device.kind, operation.stream);
 }
 
+/// An error of the caller's streams: of several nodes, by the numbers that
+/// ranks have in the communicator.
+Status ncclComm::named(const Status &status) {
+  if (status.ok() || !session_.spansNodes())
+    return status;
+  const Status failure = session_.poll();
+  return failure.ok() ? status : failure;
+}
+
 Status ncclComm::runCollective(const Operation &operation) {
   World &world = *session_.world;
   IRISRT_ASSIGN_OR_RETURN(CallerStreams::Entered entered,
@@ -377,7 +386,7 @@ Status ncclComm::runCollective(const Operation &operation) {
                                                  call, *operation.factor)
                                    : run(call);
   Status left = streams_.leave(world, entered);
-  return status.ok() ? left : status;
+  return status.ok() ? named(left) : status;
 }
 
 Status
@@ -402,7 +411,7 @@ ncclComm::runPointToPoint(const std::vector<const Operation *> &operations) {
   for (const CallerStreams::Entered &each : entered) {
     Status left = streams_.leave(world, each);
     if (status.ok())
-      status = left;
+      status = named(left);
   }
   return status;
 }
@@ -442,10 +451,7 @@ Status ncclComm::runAll(const std::vector<Operation> &operations) {
   }
   if (!transfers.empty())
     IRISRT_RETURN_IF_ERROR(runPointToPoint(transfers));
-  Status status = waits ? session_.world->synchronize() : Status::success();
-  if (!status.ok() && session_.spansNodes())
-    return session_.poll(); // names the rank of the communicator
-  return status;
+  return waits ? named(session_.world->synchronize()) : Status::success();
 }
 
 /// Operations whose launches a driver accepts in any case. A launch waits where

@@ -158,6 +158,7 @@ private:
   iris::rt::Status checkInUse() const;
   iris::rt::Status prepare();
   iris::rt::Status failOnDeviceError(const iris::rt::Status &status);
+  iris::rt::Status named(const iris::rt::Status &status);
   iris::rt::Status runAll(const std::vector<iris::nccl::Operation> &operations);
   iris::rt::World *world() const;
   bool isSynchronous(const iris::nccl::Operation &operation) const;

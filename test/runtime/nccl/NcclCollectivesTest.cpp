@@ -120,6 +120,37 @@ TEST_P(NcclCollectivesOfThree, SeveralStreams) {
             }));
 }
 
+/// A call on the default stream, which returns when its results are there,
+/// waits for earlier ones on other streams, and later ones of its group wait
+/// for it.
+TEST_P(NcclCollectivesOfThree, DefaultStreamAndOthers) {
+  EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+              RANK_ASSIGN(void *stream, createHostStream());
+              auto *on = static_cast<cudaStream_t>(stream);
+              std::vector<int32_t> data(200000, 1), all(600000);
+              for (int round = 0; round < 12; ++round) {
+                std::fill(data.begin(), data.end(), 1);
+                auto reduce = [&](cudaStream_t where) {
+                  return ncclAllReduce(data.data(), data.data(), data.size(),
+                                       ncclInt32, ncclSum, rank.comm, where);
+                };
+                NCCL_TRY(reduce(on));
+                NCCL_TRY(reduce(nullptr));
+                NCCL_TRY(ncclGroupStart());
+                NCCL_TRY(reduce(nullptr));
+                NCCL_TRY(reduce(on));
+                NCCL_TRY(ncclAllGather(data.data(), all.data(), data.size(),
+                                       ncclInt32, rank.comm, nullptr));
+                NCCL_TRY(ncclGroupEnd());
+                for (int32_t value : all)
+                  RANK_CHECK(value == 81); // 3^4
+                RANK_TRY(synchronizeHostStream(stream));
+              }
+              RANK_TRY(destroyHostStream(stream));
+              return "";
+            }));
+}
+
 /// A group of several collectives runs them in order.
 TEST_P(NcclCollectivesOfThree, Groups) {
   EXPECT_EQ("", onComm(kind(), size(), [](NcclRank &rank) -> std::string {

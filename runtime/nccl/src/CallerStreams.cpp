@@ -12,6 +12,17 @@ Status CallerStreams::open(World &world) {
   return Status::success();
 }
 
+bool CallerStreams::mayWait(DeviceKind device, const void *one,
+                            const void *other) {
+  if (isSynchronous(device, one) || isSynchronous(device, other))
+    return false;
+  auto isDefault = [device](const void *native) {
+    return device != DeviceKind::host &&
+           (!native || native == reinterpret_cast<const void *>(1));
+  };
+  return one == other || isDefault(one) || isDefault(other);
+}
+
 Expected<CallerStreams::Entered> CallerStreams::enter(World &world,
                                                       void *native) {
   Entered entered;

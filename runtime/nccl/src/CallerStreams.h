@@ -30,6 +30,11 @@ public:
   static bool isSynchronous(iris::rt::DeviceKind device, const void *native) {
     return native == nullptr && device == iris::rt::DeviceKind::host;
   }
+  /// Whether work on one stream of a device may wait for earlier work on
+  /// another one: on a GPU, the default stream (0, or 1 by its name) and the
+  /// program's others wait for each other.
+  static bool mayWait(iris::rt::DeviceKind device, const void *one,
+                      const void *other);
   /// Takes a stream of the caller and orders it behind the operations on
   /// others.
   iris::rt::Expected<Entered> enter(iris::rt::World &world, void *native);

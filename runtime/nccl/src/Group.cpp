@@ -3,6 +3,8 @@
 #include "Group.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <vector>
 
 using namespace iris::nccl;
@@ -17,16 +19,68 @@ struct CallGroup {
   Status error;
 };
 
+/// As std::latch of one count, which is not in C++17.
+class Latch {
+public:
+  void countDown() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    isOpen_ = true;
+    changed_.notify_all();
+  }
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return isOpen_; });
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool isOpen_ = false;
+};
+
 /// The tasks of one communicator.
 struct Bundle {
   std::shared_ptr<ncclComm> comm;
   std::vector<Worker::Job> jobs;
   std::vector<Operation> operations;
+  /// It has run, or will not.
+  std::shared_ptr<Latch> ended = std::make_shared<Latch>();
+  /// Of the bundles that are enqueued first.
+  std::vector<std::shared_ptr<Latch>> before;
 
   /// Whether run() waits for no other rank.
   bool onlyEnqueues() const {
     return jobs.empty() && comm->options.config.isBlocking &&
            comm->onlyEnqueues(operations);
+  }
+
+  bool isOnDeviceOf(const Bundle &other) const {
+    const CommOptions &mine = comm->options, &theirs = other.comm->options;
+    return mine.device.kind == theirs.device.kind &&
+           mine.deviceIndex == theirs.deviceIndex;
+  }
+
+  /// Whether this bundle and one of another communicator are on one stream:
+  /// their order there must be the same on all ranks.
+  bool mayWaitFor(const Bundle &other) const {
+    const CommOptions &mine = comm->options, &theirs = other.comm->options;
+    if (!isOnDeviceOf(other) || mine.secret.job() == theirs.secret.job())
+      return false; // or ranks that wait for each other
+    for (const Operation &one : operations)
+      for (const Operation &another : other.operations)
+        if (CallerStreams::mayWait(mine.device.kind, one.stream,
+                                   another.stream))
+          return true;
+    return false;
+  }
+
+  /// run() in its turn.
+  Status runInTurn() const {
+    for (const std::shared_ptr<Latch> &each : before)
+      each->wait();
+    Status status = run();
+    ended->countDown();
+    return status;
   }
 
   /// Jobs come first: they create communicators.
@@ -51,8 +105,9 @@ static std::vector<Bundle> bundle(std::vector<Task> tasks) {
           return bundle.comm == task.comm;
         });
     if (found == bundles.end()) {
-      bundles.push_back({task.comm, {}, {}});
+      bundles.emplace_back();
       found = std::prev(bundles.end());
+      found->comm = task.comm;
     }
     if (task.job)
       found->jobs.push_back(std::move(task.job));
@@ -73,22 +128,29 @@ static Status runInOrder(const std::vector<Bundle> &bundles) {
   return status;
 }
 
-/// Runs the bundles, at once where one may wait for another.
+/// Runs the bundles, at once where one may wait for another; on one stream they
+/// are enqueued in the order of the first calls.
 static ncclResult_t run(const char *function, std::vector<Bundle> bundles) {
   if (bundles.size() == 1 && bundles[0].comm->options.config.isBlocking)
     return finish(function, bundles[0].run());
   if (std::all_of(bundles.begin(), bundles.end(),
                   [](const Bundle &bundle) { return bundle.onlyEnqueues(); }))
     return finish(function, runInOrder(bundles));
+  for (auto bundle = bundles.begin(); bundle != bundles.end(); ++bundle)
+    for (auto other = bundles.begin(); other != bundle; ++other)
+      if (bundle->mayWaitFor(*other))
+        bundle->before.push_back(other->ended);
   std::vector<std::shared_ptr<ncclComm>> comms;
   Status started;
   bool isInProgress = false;
-  for (Bundle &bundle : bundles) {
+  for (const Bundle &bundle : bundles) {
     std::shared_ptr<ncclComm> comm = bundle.comm;
-    started = comm->worker.start(
-        [bundle = std::move(bundle)] { return bundle.run(); });
-    if (!started.ok())
-      break;
+    if (started.ok())
+      started = comm->worker.start([bundle] { return bundle.runInTurn(); });
+    if (!started.ok()) { // others wait for no bundle that does not run
+      bundle.ended->countDown();
+      continue;
+    }
     isInProgress = isInProgress || !comm->options.config.isBlocking;
     if (comm->options.config.isBlocking)
       comms.push_back(std::move(comm));

@@ -171,6 +171,39 @@ TEST_P(NcclCollectivesOfThree, Groups) {
             }));
 }
 
+/// Communicators that share a stream in a group are enqueued there in the same
+/// order on all ranks, also while kernels are loaded. One is created for every
+/// round, so that each loads its own.
+TEST_P(NcclCollectivesOfThree, GroupsOfCommunicatorsOnOneStream) {
+  EXPECT_EQ(
+      "", onComm(kind(), size(), [](NcclRank &rank) -> std::string {
+        RANK_ASSIGN(void *stream, createHostStream());
+        auto *on = static_cast<cudaStream_t>(stream);
+        for (int round = 0; round < 12; ++round) {
+          ncclComm_t other = nullptr;
+          NCCL_TRY(ncclCommSplit(rank.comm, 0, rank.rank, &other, nullptr));
+          std::vector<int64_t> a(300, rank.rank + 1), b(300, 5), sum(300),
+              all(900), received(300), turned(300, rank.rank);
+          const int next = (rank.rank + 1) % 3, last = (rank.rank + 2) % 3;
+          NCCL_TRY(ncclGroupStart());
+          NCCL_TRY(ncclAllGather(a.data(), all.data(), 300, ncclInt64,
+                                 rank.comm, on));
+          NCCL_TRY(ncclAllReduce(b.data(), sum.data(), 300, ncclInt64, ncclSum,
+                                 other, on));
+          NCCL_TRY(ncclSend(turned.data(), 300, ncclInt64, next, other, on));
+          NCCL_TRY(ncclRecv(received.data(), 300, ncclInt64, last, other, on));
+          NCCL_TRY(ncclGroupEnd());
+          RANK_TRY(synchronizeHostStream(stream));
+          RANK_CHECK(sum[299] == 15 && received[299] == last);
+          for (size_t i = 0; i < 900; ++i)
+            RANK_CHECK(all[i] == static_cast<int64_t>(1 + i / 300));
+          NCCL_TRY(ncclCommDestroy(other));
+        }
+        RANK_TRY(destroyHostStream(stream));
+        return "";
+      }));
+}
+
 /// Ranks that call different things learn it, and what.
 TEST_P(NcclCollectivesOfThree, DifferentCalls) {
   EXPECT_EQ("", onRanks(kind(), size(), [](ncclUniqueId id, int rank) {

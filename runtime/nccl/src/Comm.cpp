@@ -472,6 +472,16 @@ bool ncclComm::onlyEnqueues(const std::vector<Operation> &operations) {
       });
 }
 
+void ncclComm::loadTransfers(const std::vector<Operation> &operations) {
+  std::lock_guard<std::mutex> running(runMutex_);
+  // Between nodes, the peers have other numbers.
+  if (!checkInUse().ok() || session_.spansNodes())
+    return;
+  for (const Operation &operation : operations)
+    if (operation.isPointToPoint() && operation.call.root != options.rank)
+      session_.collectives->load(operation.call).ignore("run() reports it");
+}
+
 /// Collectives run one after another, then all sends and all receives at once.
 Expected<double> ncclComm::estimate(const std::vector<Operation> &operations) {
   std::lock_guard<std::mutex> running(runMutex_);

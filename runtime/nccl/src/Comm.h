@@ -91,6 +91,8 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   /// Whether run() would wait for no other rank, so that one thread can run the
   /// operations of several ranks one after the other.
   bool onlyEnqueues(const std::vector<iris::nccl::Operation> &operations);
+  /// Loads the kernels of sends and receives, if it can; run() reports errors.
+  void loadTransfers(const std::vector<iris::nccl::Operation> &operations);
   /// The time that run() is expected to take on the device, in microseconds.
   iris::rt::Expected<double>
   estimate(const std::vector<iris::nccl::Operation> &operations);

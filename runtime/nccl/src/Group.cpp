@@ -43,9 +43,10 @@ struct Bundle {
   std::shared_ptr<ncclComm> comm;
   std::vector<Worker::Job> jobs;
   std::vector<Operation> operations;
-  /// It has run, or will not.
+  /// It has loaded what it loads alone; it has run, or will not.
+  std::shared_ptr<Latch> loaded = std::make_shared<Latch>();
   std::shared_ptr<Latch> ended = std::make_shared<Latch>();
-  /// Of the bundles that are enqueued first.
+  /// Of the bundles that load, and of those that are enqueued, first.
   std::vector<std::shared_ptr<Latch>> before;
 
   /// Whether run() waits for no other rank.
@@ -74,8 +75,12 @@ struct Bundle {
     return false;
   }
 
-  /// run() in its turn.
+  /// run() in its turn. Nothing runs before all bundles of the device have what
+  /// they load alone: CUDA would wait for a kernel that runs, which may wait
+  /// for a rank whose kernel waits for one of these bundles.
   Status runInTurn() const {
+    comm->loadTransfers(operations);
+    loaded->countDown();
     for (const std::shared_ptr<Latch> &each : before)
       each->wait();
     Status status = run();
@@ -136,6 +141,10 @@ static ncclResult_t run(const char *function, std::vector<Bundle> bundles) {
   if (std::all_of(bundles.begin(), bundles.end(),
                   [](const Bundle &bundle) { return bundle.onlyEnqueues(); }))
     return finish(function, runInOrder(bundles));
+  for (Bundle &bundle : bundles)
+    for (const Bundle &other : bundles)
+      if (&other != &bundle && bundle.isOnDeviceOf(other))
+        bundle.before.push_back(other.loaded);
   for (auto bundle = bundles.begin(); bundle != bundles.end(); ++bundle)
     for (auto other = bundles.begin(); other != bundle; ++other)
       if (bundle->mayWaitFor(*other))
@@ -148,6 +157,7 @@ static ncclResult_t run(const char *function, std::vector<Bundle> bundles) {
     if (started.ok())
       started = comm->worker.start([bundle] { return bundle.runInTurn(); });
     if (!started.ok()) { // others wait for no bundle that does not run
+      bundle.loaded->countDown();
       bundle.ended->countDown();
       continue;
     }

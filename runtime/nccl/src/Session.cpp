@@ -110,6 +110,7 @@ Status Session::join(const WorldOptions &given, int maxCTAs) {
   communicator.checkCalls = agreed.checkCalls;
   IRISRT_ASSIGN_OR_RETURN(collectives,
                           ccl::Communicator::create(*world, communicator));
+  loadForRanksOfDevice();
   if (!job)
     return Status::success();
   const Env &env = Env::get();
@@ -127,6 +128,19 @@ Status Session::join(const WorldOptions &given, int maxCTAs) {
       between,
       ccl::JobCommunicator::create(*job, *world, *collectives, *engine, nodes));
   return exchangeAddresses();
+}
+
+/// Loads the kernels of sends and receives where a process has several ranks on
+/// a GPU. A rank loads them without the others, and CUDA waits then until the
+/// GPU's kernels have ended, of which one may wait for this rank's.
+void Session::loadForRanksOfDevice() {
+  if (world->ranksOnDevice() == 1)
+    return;
+  for (ccl::Op op : {ccl::Op::send, ccl::Op::recv})
+    collectives
+        ->prepare(op, ccl::DType::i8, ccl::ReduceOp::sum,
+                  /*config=*/nullptr, ccl::Placement::anywhere)
+        .ignore("a call that needs a missing kernel reports it");
 }
 
 /// A rank that cannot listen can take part in all but that.

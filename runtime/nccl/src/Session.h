@@ -75,6 +75,7 @@ struct Session {
 
 private:
   rt::Status join(const rt::WorldOptions &options, int maxCTAs);
+  void loadForRanksOfDevice();
   rt::Status exchangeAddresses();
   /// What holds for all ranks.
   struct Agreed {

@@ -94,6 +94,7 @@ struct Communicator::Impl {
 
   rt::Status run(const Call &call);
   bool onlyEnqueues(const Call &call) const;
+  rt::Status load(const Call &call);
   rt::Status runGroup(const std::vector<Call> &calls, rt::Stream stream);
   bool hasGroupKernel() const;
   const Spec &groupSpec() const;

@@ -19,6 +19,14 @@ bool Communicator::onlyEnqueues(const Call &call) const {
   return !findCollective(call.op) || impl_->onlyEnqueues(call);
 }
 
+Status Communicator::load(const Call &call) {
+  if (!findCollective(call.op) || !getCollective(call.op).isPointToPoint())
+    return Status(StatusCode::invalidArgument,
+                  "load: expected a send or receive; prepare() loads the "
+                  "kernels of other operations");
+  return impl_->load(call);
+}
+
 Status Communicator::runGroup(const std::vector<Call> &transfers,
                               Stream stream) {
   for (const Call &call : transfers)

@@ -238,6 +238,12 @@ bool Communicator::Impl::hasGroupKernel() const {
   return kernels.count(kernelSpec(groupSpec())) != 0;
 }
 
+Status Communicator::Impl::load(const Call &call) {
+  IRISRT_RETURN_IF_ERROR(checkUsable("load"));
+  IRISRT_ASSIGN_OR_RETURN(CheckedCall checked, check(call));
+  return call.count == 0 ? Status::success() : choose(call, checked).status();
+}
+
 Status Communicator::Impl::runGroup(const std::vector<Call> &calls,
                                     Stream stream) {
   if (workspace == 0 || !group.contains() || !world.failure().ok())

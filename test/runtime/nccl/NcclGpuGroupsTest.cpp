@@ -102,33 +102,55 @@ protected:
   /// Runs the body in processes, on two devices.
   std::string run(const Body &body) const {
     SharedValue<ncclUniqueId> shared;
-    const auto [device, size] = GetParam();
-    return failures(runProcesses(
-        static_cast<uint32_t>(size),
-        [&, device = device](const LaunchInfo &launch) -> std::string {
-          ::setenv("IRIS_NCCL_DEVICE", device, 1);
-          ::setenv("IRIS_COMPILE", IRIS_TEST_COMPILER, 1);
-          ::setenv("IRIS_CACHE_DIR", IRIS_TEST_CACHE, 1);
-          ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
-          ::setenv("IRIS_WAIT_LIMIT", "60", 1);
-          ::setenv("IRIS_COLLECTIVE_LIMIT", "60", 1);
-          NcclRank rank;
-          rank.rank = static_cast<int>(launch.rank);
-          rank.size = static_cast<int>(launch.numRanks);
-          GpuStream stream(rank.rank % 2);
-          ncclUniqueId id;
-          if (rank.rank == 0) {
-            NCCL_TRY(ncclGetUniqueId(&id));
-            shared.set(id);
-          }
-          NCCL_TRY(
-              ncclCommInitRank(&rank.comm, rank.size, shared.get(), rank.rank));
-          TRY_TEXT(body(rank, stream));
-          RANK_CHECK(fake<FakeGpuControl *()>("fakeGpuControl")()->misuses ==
-                     0);
-          NCCL_TRY(ncclCommDestroy(rank.comm));
-          return "";
+    return failures(
+        runProcesses(size(), [&](const LaunchInfo &launch) -> std::string {
+          setEnvironment();
+          return runRank(launch, launch.rank % 2, shared, body);
         }));
+  }
+  /// Runs the body in threads of one process, on one device.
+  std::string runOnOneDevice(const Body &body) const {
+    return failures(runProcesses(1, [&](const LaunchInfo &) -> std::string {
+      setEnvironment();
+      fake<FakeGpuControl *()>("fakeGpuControl")()->loadsWhenIdle = !isHip();
+      SharedValue<ncclUniqueId> shared;
+      return failures(runThreads(size(), [&](const LaunchInfo &launch) {
+        return runRank(launch, /*device=*/0, shared, body);
+      }));
+    }));
+  }
+
+private:
+  uint32_t size() const {
+    return static_cast<uint32_t>(std::get<1>(GetParam()));
+  }
+
+  void setEnvironment() const {
+    ::setenv("IRIS_NCCL_DEVICE", std::get<0>(GetParam()), 1);
+    ::setenv("IRIS_COMPILE", IRIS_TEST_COMPILER, 1);
+    ::setenv("IRIS_CACHE_DIR", IRIS_TEST_CACHE, 1);
+    ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
+    ::setenv("IRIS_WAIT_LIMIT", "60", 1);
+    ::setenv("IRIS_COLLECTIVE_LIMIT", "60", 1);
+  }
+
+  static std::string runRank(const LaunchInfo &launch, uint32_t device,
+                             SharedValue<ncclUniqueId> &shared,
+                             const Body &body) {
+    NcclRank rank;
+    rank.rank = static_cast<int>(launch.rank);
+    rank.size = static_cast<int>(launch.numRanks);
+    GpuStream stream(static_cast<int>(device));
+    ncclUniqueId id;
+    if (rank.rank == 0) {
+      NCCL_TRY(ncclGetUniqueId(&id));
+      shared.set(id);
+    }
+    NCCL_TRY(ncclCommInitRank(&rank.comm, rank.size, shared.get(), rank.rank));
+    TRY_TEXT(body(rank, stream));
+    RANK_CHECK(fake<FakeGpuControl *()>("fakeGpuControl")()->misuses == 0);
+    NCCL_TRY(ncclCommDestroy(rank.comm));
+    return "";
   }
 };
 } // namespace
@@ -183,4 +205,49 @@ TEST_P(NcclGpuGroups, DoNotWaitForEachOther) {
                 }
               return "";
             }));
+}
+
+/// A rank that loads waits for the kernels of the others, which wait for it.
+TEST_P(NcclGpuGroups, AreLoadedBeforeTheyRun) {
+  EXPECT_EQ(
+      "", runOnOneDevice([](NcclRank &rank, GpuStream &stream) -> std::string {
+        Exchange exchange(rank, stream);
+        TRY_TEXT(exchange.enqueue());
+        return exchange.check();
+      }));
+}
+
+/// A communicator's first sends are loaded before those of another one in the
+/// group run: these may end only after the first ones, as on rank 0, where both
+/// are on one stream.
+TEST_P(NcclGpuGroups, AreLoadedBeforeOthersOfTheGroupRun) {
+  EXPECT_EQ(
+      "", run([&](NcclRank &rank, GpuStream &stream) -> std::string {
+        Exchange exchange(rank, stream);
+        TRY_TEXT(exchange.enqueue()); // loads the kernels
+        TRY_TEXT(exchange.check());
+        fake<FakeGpuControl *()>("fakeGpuControl")()->loadsWhenIdle = !isHip();
+        ncclComm_t other = nullptr;
+        NCCL_TRY(ncclCommSplit(rank.comm, 0, rank.rank, &other, nullptr));
+        GpuStream second(rank.rank % 2);
+        const GpuStream &of = rank.rank == 0 ? stream : second;
+        const int next = (rank.rank + 1) % rank.size;
+        const int last = (rank.rank + rank.size - 1) % rank.size;
+        std::vector<int64_t> in[2], out[2];
+        NCCL_TRY(ncclGroupStart());
+        for (int i : {0, 1}) {
+          in[i] = message(rank.rank, next, i);
+          out[i].resize(count);
+          const ncclComm_t comm = i == 0 ? other : rank.comm;
+          const cudaStream_t on = i == 0 ? stream.get() : of.get();
+          NCCL_TRY(ncclSend(in[i].data(), count, ncclInt64, next, comm, on));
+          NCCL_TRY(ncclRecv(out[i].data(), count, ncclInt64, last, comm, on));
+        }
+        NCCL_TRY(ncclGroupEnd());
+        RANK_CHECK(stream.synchronize() && second.synchronize());
+        for (int i : {0, 1})
+          RANK_CHECK(out[i] == message(last, rank.rank, i));
+        NCCL_TRY(ncclCommDestroy(other));
+        return "";
+      }));
 }

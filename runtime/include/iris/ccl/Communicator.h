@@ -238,6 +238,12 @@ public:
   /// \return true if run() would not wait for other ranks: it fails, or the
   ///   kernel was used before and the ranks do not compare their calls
   bool onlyEnqueues(const Call &call) const;
+  /// Loads the kernels of sends and receives, as their first call does on each
+  /// rank for itself. A driver may load only when the device's kernels have
+  /// ended: load first what starts together, on several communicators.
+  /// \param call a send or receive
+  /// \retval unavailable a kernel is in no package, and there is no compiler
+  rt::Status load(const Call &call);
   /// Runs sends and receives that start together, in one kernel: none waits for
   /// another one, except those with the same peer in the same direction, whose
   /// messages are in order. A peer may receive and send them one by one, or in

@@ -433,6 +433,10 @@ public:
   /// \param kernel the kernel, loaded by this world
   /// \return the maximum number of programs
   Expected<uint32_t> maxCoresident(const Kernel &kernel) const;
+  /// \return the most ranks of the world that one process has on one GPU: their
+  ///   kernels run at once, and where a driver loads a kernel only when those
+  ///   of the GPU have ended, a rank that loads waits for what the others run
+  uint32_t ranksOnDevice() const;
 
   //===--------------------------------------------------------------------===//
   // Streams, events and synchronization

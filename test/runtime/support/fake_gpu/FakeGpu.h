@@ -52,6 +52,9 @@ struct FakeGpuControl {
   /// Matmuls that were enqueued, and the type of the last one's sums.
   std::atomic<int> blasMatmuls{0}, blasCompute{0};
 
+  /// Like CUDA: a module is loaded when the kernels of the process have ended.
+  bool loadsWhenIdle = false;
+
   /// Objects that were created and not destroyed.
   std::atomic<int> contexts{0}, chunks{0}, reservations{0}, mappings{0},
       allocations{0}, opened{0}, streams{0}, events{0}, modules{0}, graphs{0},

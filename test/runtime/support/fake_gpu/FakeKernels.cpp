@@ -15,6 +15,7 @@
 #include <set>
 #include <string>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace fakegpu;
@@ -221,6 +222,12 @@ Result fake_module_load(Module *module, const void *image, unsigned numOptions,
   FAKE_ENTER_BOUND("moduleLoad");
   if (!mayDisturbCaptures("moduleLoad during a capture"))
     return errorCaptureUnsupported;
+  if (fakeGpuControl()->loadsWhenIdle) {
+    // A while, in which other threads launch.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (fakeGpuControl()->kernelsRunning)
+      std::this_thread::yield();
+  }
   auto loaded = std::make_unique<FakeModule>();
   bool elf = std::memcmp(image, ELFMAG, SELFMAG) == 0;
   auto *header = static_cast<const Elf64_Ehdr *>(image);

@@ -78,7 +78,8 @@ void mlir::iris::buildAllGatherBuffered(KernelBuilder &k) {
       k.store(tile, own, offset);
     };
   };
-  k.forBufferedRounds(send, [&](Value start, Value length) {
+  auto receive = [&](Value start, Value length) {
     return k.storeSlots(start, length);
-  });
+  };
+  k.forBufferedRounds(send, receive, /*isToPeersOnly=*/true);
 }

@@ -70,9 +70,10 @@ void mlir::iris::buildAllReduceOneShotBuffered(KernelBuilder &k) {
       });
     };
   };
-  k.forBufferedRounds(send, [&](Value start, Value length) {
+  auto receive = [&](Value start, Value length) {
     return storeReducedSlots(k, k.window(k.out, start, length), length);
-  });
+  };
+  k.forBufferedRounds(send, receive, /*isToPeersOnly=*/false);
 }
 
 //===----------------------------------------------------------------------===//

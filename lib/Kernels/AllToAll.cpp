@@ -61,7 +61,8 @@ void mlir::iris::buildAllToAllBuffered(KernelBuilder &k) {
       k.store(k.load(ownFrom, offset), ownTo, offset);
     };
   };
-  k.forBufferedRounds(send, [&](Value start, Value length) {
+  auto receive = [&](Value start, Value length) {
     return k.storeSlots(start, length);
-  });
+  };
+  k.forBufferedRounds(send, receive, /*isToPeersOnly=*/true);
 }

@@ -26,8 +26,8 @@ Value KernelBuilder::roundLength(Value start, Value most) {
   return min(most, sub(count, start));
 }
 
-void KernelBuilder::forEpochs(Value most, Value end, Body body,
-                              bool countsLast) {
+void KernelBuilder::forEpochs(Value most, Value end, Body body, bool countsLast,
+                              Value slotsPerRound) {
   Value epochs = words(Workspace::epochs, Workspace::epochBytes);
   Value last = memref::LoadOp::create(b, epochs, program);
   auto rounds =
@@ -37,11 +37,18 @@ void KernelBuilder::forEpochs(Value most, Value end, Body body,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(rounds.getBody());
     Value start = rounds.getInductionVar();
-    epoch = addI32(rounds.getRegionIterArg(0), i32(1));
+    Value next = i32(1);
+    if (slotsPerRound) {
+      slotOfRound = rem(div(start, most), slotsPerRound);
+      next = arith::ExtUIOp::create(b, b.getI32Type(),
+                                    equal(slotOfRound, index(0)));
+    }
+    epoch = addI32(rounds.getRegionIterArg(0), next);
     parity = arith::IndexCastUIOp::create(
         b, b.getIndexType(), arith::AndIOp::create(b, epoch, i32(1)));
     body(start);
     scf::YieldOp::create(b, epoch);
+    slotOfRound = Value();
   }
   Value used = rounds.getResult(0);
   storeEpoch(epochs, Workspace::maxPrograms,
@@ -59,6 +66,8 @@ Value KernelBuilder::firstSlot(Value parity) {
 }
 
 Value KernelBuilder::bufferSlot(Value parity, Value source, Value length) {
+  if (slotOfRound)
+    source = rotate(source, slotOfRound);
   Value most = index(config.slotRound());
   return scratch(add(firstSlot(parity), mul(source, most)), length);
 }
@@ -107,14 +116,31 @@ KernelBuilder::TileBody KernelBuilder::storeSlots(Value start, Value length) {
 // Rounds
 //===----------------------------------------------------------------------===//
 
-void KernelBuilder::forBufferedRounds(RoundTiles send, RoundTiles receive) {
+/// Slots of a chunk from which on a round of two ranks has two of them: half
+/// the barriers. In shorter calls less of what is received would overlap with
+/// what is sent.
+static constexpr int64_t slotsOfLargeRounds = 8;
+
+void KernelBuilder::forBufferedRounds(RoundTiles send, RoundTiles receive,
+                                      bool isToPeersOnly) {
   Value most = index(config.slotRound());
+  // The slots that a rank has for its own data are then for its only peer's. An
+  // iteration is for one slot.
+  Value slotsPerRound, round = most;
+  if (isToPeersOnly && config.size == 2) {
+    Value isLarge =
+        notLess(count, index(slotsOfLargeRounds * config.slotRound()));
+    slotsPerRound = arith::SelectOp::create(b, isLarge, index(2), index(1));
+    round = mul(slotsPerRound, most);
+  }
   auto oneRound = [&](RoundTiles tiles, Value start) {
     Value length = roundLength(start, most);
     forTiles(length, tiles(start, length));
   };
   auto iteration = [&](Value start) {
-    Value before = sub(start, most);
+    Value before = sub(start, round);
+    Value notFirst =
+        slotsPerRound ? notLess(start, round) : notEqual(start, index(0));
     // Stores to peers overlap with the processing of received data.
     auto together = [&] {
       TileBody sendTile = send(start, most);
@@ -126,15 +152,26 @@ void KernelBuilder::forBufferedRounds(RoundTiles send, RoundTiles receive) {
     };
     auto apart = [&] {
       ifThen(less(start, count), [&] { oneRound(send, start); });
-      ifThen(notEqual(start, index(0)), [&] { oneRound(receive, before); });
+      Value hasReceived = notFirst;
+      if (slotsPerRound) // the last round may have one slot only
+        hasReceived = arith::AndIOp::create(b, notFirst, less(before, count));
+      ifThen(hasReceived, [&] { oneRound(receive, before); });
     };
     // All iterations except the first one and those with less to send.
-    Value isWhole = arith::AndIOp::create(b, notEqual(start, index(0)),
-                                          notLess(count, add(start, most)));
+    Value isWhole =
+        arith::AndIOp::create(b, notFirst, notLess(count, add(start, most)));
     ifThenElse(isWhole, together, apart);
-    ifThen(less(start, count), [&] { barrier(); });
+    Value hasSent = less(start, count);
+    if (slotsPerRound) {
+      Value isLastSlot = equal(slotOfRound, sub(slotsPerRound, index(1)));
+      hasSent = arith::AndIOp::create(
+          b, isLastSlot, less(sub(start, mul(slotOfRound, most)), count));
+    }
+    ifThen(hasSent, [&] { barrier(); });
   };
-  forEpochs(most, add(count, most), iteration, /*countsLast=*/false);
+  Value end = slotsPerRound ? mul(add(ceilDiv(count, round), index(1)), round)
+                            : add(count, most);
+  forEpochs(most, end, iteration, /*countsLast=*/false, slotsPerRound);
 }
 
 void KernelBuilder::forSlotRounds(RoundBody send, RoundBody receive) {

@@ -46,7 +46,7 @@ void mlir::iris::buildReduceScatterBuffered(KernelBuilder &k) {
       k.store(sum, to, offset);
     };
   };
-  k.forBufferedRounds(send, reduce);
+  k.forBufferedRounds(send, reduce, /*isToPeersOnly=*/true);
 }
 
 void mlir::iris::buildReduceScatterPacket(KernelBuilder &k) {

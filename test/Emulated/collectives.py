@@ -111,6 +111,9 @@ class Case:
                 first = 75 * tile + 7  # steps that fill the large slots
         elif self.staged:
             first = 133 * tile + 7  # three rounds: slots take 66 tiles at once
+        if ranks == 2 and self.variant == "buffered":
+            # Rounds of two slots; the last one has a slot and a half.
+            first = (9 * 33 + 16) * tile + 7
         return first, tile + 13, 5
 
     @property
@@ -332,11 +335,11 @@ class Run:
 
 def make_world(case, element, ranks, image, weak, seed):
     """A world with room for a run of the case."""
-    outside = 0
-    if case.staged:  # two buffers of every rank
-        most = (ranks + 1) * max(case.counts(element, ranks))
-        outside = 2 * ranks * most * element.dtype.itemsize
-    room = (24 << 10) * max(ranks, 4)
+    # Two buffers of every rank.
+    most = (ranks + 1) * max(case.counts(element, ranks))
+    buffers = 2 * most * element.dtype.itemsize
+    outside = ranks * buffers if case.staged else 0
+    room = (24 << 10) * max(ranks, 4) + (0 if case.staged else buffers)
     return emulate.World(image, ranks, weak, seed,
                          workspace_bytes(ranks) + room, outside)
 

@@ -151,7 +151,11 @@ public:
   /// round i - 1 read `receivedSlot`s, alternating tile by tile, and a barrier
   /// follows. No barrier follows the last `receive`. See Buffers in
   /// docs/internals/collectives.md.
-  void forBufferedRounds(RoundTiles send, RoundTiles receive);
+  /// \param isToPeersOnly no rank stores to its own slots; of two ranks, a
+  /// round
+  ///   may then have two slots, one after the other
+  void forBufferedRounds(RoundTiles send, RoundTiles receive,
+                         bool isToPeersOnly);
   /// As `forBufferedRounds`, where `send` and `receive` loop over their own
   /// tiles. Chunks may differ in length; `count` is that of the largest one.
   void forSlotRounds(RoundBody send, RoundBody receive);
@@ -237,12 +241,16 @@ private:
   /// Iterations that start at 0, most, ... below `end`, each with its own
   /// epoch. Epochs continue from kernel to kernel. Without `countsLast`, the
   /// next kernel reuses the last iteration's epoch.
-  void forEpochs(Value most, Value end, Body body, bool countsLast = true);
+  /// \param slotsPerRound iterations that have one epoch together; null: one
+  void forEpochs(Value most, Value end, Body body, bool countsLast = true,
+                 Value slotsPerRound = Value());
   /// The offset of a member's arrival packet in the packet buffer, in words.
   Value arrivalOf(Value member);
   /// The number of elements in a round that starts at `start`.
   Value roundLength(Value start, Value most);
 
+  /// Of the current iteration, in rounds of several slots; null: they have one.
+  Value slotOfRound;
   /// Start and length of the current section of a segment; null outside of
   /// `forTilesFrom`.
   Value sectionStart, sectionLength;

@@ -43,7 +43,7 @@ namespace irisplan {
 struct Workspace {
   /// The number of the layout: kernels of different layouts must not share a
   /// workspace.
-  static constexpr int64_t layout = 11;
+  static constexpr int64_t layout = 12;
   /// Bytes between words that must not share a cache line.
   static constexpr int64_t line = 128;
   /// The maximum number of programs of a launch, and of ranks of a group, of

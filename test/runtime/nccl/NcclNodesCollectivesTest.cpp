@@ -375,8 +375,13 @@ TEST(NcclNodesCollectives, DifferentCallsAreNamed) {
 
 /// Within a node, whose ranks have other numbers there.
 TEST(NcclNodesCollectives, DifferentLengthsAreNamed) {
-  auto body = [](NcclRank &rank) -> std::string {
+  SharedValue<bool> created[4];
+  auto body = [&created](NcclRank &rank) -> std::string {
     std::vector<float> data(8, 1);
+    // Before a rank fails, all have created the communicator.
+    created[rank.rank].set(true);
+    for (SharedValue<bool> &each : created)
+      RANK_CHECK(each.get());
     ncclResult_t result = ncclSuccess;
     if (rank.rank == 2)
       result = ncclSend(data.data(), 8, ncclFloat32, 3, rank.comm, nullptr);

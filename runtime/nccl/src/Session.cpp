@@ -4,6 +4,7 @@
 
 #include "KernelFolders.h"
 #include "RealLibrary.h"
+#include "ccl/NodeRanks.h"
 #include "ccl/ProgramLimit.h"
 #include "core/DeviceLocation.h"
 #include "core/OsThread.h"
@@ -189,17 +190,6 @@ Expected<double> Session::estimate(const ccl::Call &call) {
   return between ? between->estimate(call) : collectives->estimate(call);
 }
 
-/// The world names ranks by their numbers in the node.
-static Status namedIn(const Job &job, const Status &status) {
-  std::string ranks;
-  for (uint32_t rank : job.ranksOf(job.node()))
-    ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
-  return status.withContext(
-      formatString("by the numbers in node %u, which has ranks %s of the "
-                   "communicator",
-                   job.node(), ranks.c_str()));
-}
-
 /// Those with ranks of this node are kernels, in which the peer is the rank in
 /// the node.
 Status Session::runPointToPoint(PointToPoint &pointToPoint,
@@ -226,7 +216,7 @@ Status Session::runPointToPoint(PointToPoint &pointToPoint,
       return status;
     // Of this node's ranks, until all learn of it.
     if (status.code() != StatusCode::aborted) {
-      status = namedIn(*job, status);
+      status = ccl::namedInNode(*job, status);
       between->fail(status);
     }
     return status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- JobCommunicator.cpp - Collectives between nodes --------------------===//
 #include "ccl/JobCommunicatorImpl.h"
+#include "ccl/NodeRanks.h"
 
 #include "ccl/CombineKernel.h"
 #include "core/Deadline.h"
@@ -209,7 +210,9 @@ Status JobCommunicator::Impl::poll() {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (job.failure().ok())
-    job.fail(status);
+    job.fail(status.code() == StatusCode::invalidArgument
+                 ? namedInNode(job, status)
+                 : status);
   if (onStreams)
     NcclEngine::abort(onStreams);
   return job.failure();

@@ -151,8 +151,7 @@ public:
   /// round i - 1 read `receivedSlot`s, alternating tile by tile, and a barrier
   /// follows. No barrier follows the last `receive`. See Buffers in
   /// docs/internals/collectives.md.
-  /// \param isToPeersOnly no rank stores to its own slots; of two ranks, a
-  /// round
+  /// \param isToPeersOnly no rank stores to its own slots: a round of two ranks
   ///   may then have two slots, one after the other
   void forBufferedRounds(RoundTiles send, RoundTiles receive,
                          bool isToPeersOnly);

@@ -66,7 +66,7 @@ struct Bundle {
   bool mayWaitFor(const Bundle &other) const {
     const CommOptions &mine = comm->options, &theirs = other.comm->options;
     if (!isOnDeviceOf(other) || mine.secret.job() == theirs.secret.job())
-      return false; // or ranks that wait for each other
+      return false; // Ranks of one communicator wait for each other.
     for (const Operation &one : operations)
       for (const Operation &another : other.operations)
         if (CallerStreams::mayWait(mine.device.kind, one.stream,

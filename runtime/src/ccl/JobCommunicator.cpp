@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- JobCommunicator.cpp - Collectives between nodes --------------------===//
 #include "ccl/JobCommunicatorImpl.h"
-#include "ccl/NodeRanks.h"
 
 #include "ccl/CombineKernel.h"
+#include "ccl/NodeRanks.h"
 #include "core/Deadline.h"
 #include "core/Log.h"
 
@@ -209,6 +209,7 @@ Status JobCommunicator::Impl::poll() {
     while (job.failure().ok() && !deadline.passed())
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  // That of a call names ranks by their numbers in the node.
   if (job.failure().ok())
     job.fail(status.code() == StatusCode::invalidArgument
                  ? namedInNode(job, status)

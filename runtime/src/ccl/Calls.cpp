@@ -194,7 +194,11 @@ Expected<Chosen> Communicator::Impl::findKernel(const Call &call,
     spec.config.staged = true;
     IRISRT_ASSIGN_OR_RETURN(kernel, kernelOf(spec, together));
   }
-  Chosen chosen = {kernel, kernel->programs};
+  // The peer divides a message as this rank does, whatever the devices have
+  // room for.
+  Chosen chosen = {kernel, together
+                               ? kernel->programs
+                               : static_cast<uint64_t>(kernel->facts.programs)};
   if (call.config && call.config->programs > kernel->facts.programs)
     return makeStatus(StatusCode::invalidArgument,
                       "%s: the config's programs is %lld; expected at most "
@@ -314,6 +318,14 @@ uint64_t Communicator::Impl::rootArgument(const Call &call,
   bool isOffHeap = rootBuffer.bytes != 0 &&
                    !world.isSymmetric(rootBuffer.address, rootBuffer.bytes);
   return call.root + (isOffHeap ? plan::rootIsElsewhere : 0);
+}
+
+bool Communicator::Impl::hasRoomFor(const CheckedCall &checked,
+                                    const Chosen &chosen) {
+  const LoadedKernel &loaded = *chosen.kernel;
+  const uint64_t width = elementBytes(loaded.kernel.info().args[1].element);
+  return programsFor(checked.chunkBytes / width, loaded, chosen) <=
+         loaded.programs;
 }
 
 /// Launches the kernel, once for each slice of the chunks that it can process
@@ -494,6 +506,8 @@ Status Communicator::Impl::run(const Call &call) {
   if (size == 1 && !collective.hasCounts())
     return runAlone(call, checked);
   IRISRT_ASSIGN_OR_RETURN(Chosen chosen, choose(call, checked));
+  if (!isOfAllMembers(call.op) && !hasRoomFor(checked, chosen))
+    return runGroup({call}, call.stream);
   IRISRT_RETURN_IF_ERROR(transfers.check(call));
   if (chosen.usesCopyEngine)
     return copyChunks(call, checked, chosen);

@@ -21,13 +21,15 @@ namespace iris::ccl {
 struct LoadedKernel {
   rt::Kernel kernel;
   KernelFacts facts;
-  /// The maximum number of programs of a launch, agreed on by the group.
+  /// The maximum number of programs of a launch; the group agreed on it, but
+  /// for sends and receives.
   uint64_t programs = 1;
 
   bool canBeInPlace() const { return facts.inPlace || facts.staged; }
 };
 
-/// The kernel of a call and the maximum number of programs of its launch.
+/// The kernel of a call and the maximum number of programs that divide its data
+/// among them, which is equal on all ranks.
 struct Chosen {
   const LoadedKernel *kernel = nullptr;
   uint64_t programs = 1;
@@ -124,6 +126,10 @@ struct Communicator::Impl {
                                   const TuningKey &tuningKey);
   uint64_t rootArgument(const Call &call, const CheckedCall &checked,
                         const KernelFacts &facts) const;
+  /// Whether the device runs the programs of a send or receive at once;
+  /// otherwise it runs in the kernel of groups, where one program does the work
+  /// of several.
+  static bool hasRoomFor(const CheckedCall &checked, const Chosen &chosen);
   rt::Status launch(const Call &call, const CheckedCall &checked,
                     const Chosen &chosen);
   rt::Status launchCounted(const Call &call, const CheckedCall &checked,

@@ -248,7 +248,8 @@ Status Communicator::Impl::runGroup(const std::vector<Call> &calls,
                                     Stream stream) {
   if (workspace == 0 || !group.contains() || !world.failure().ok())
     return checkUsable("a group of sends and receives");
-  // A single call runs in a kernel of its own, unless its config says not.
+  // A single call runs in a kernel of its own, unless its config says not or
+  // there is no room for it.
   bool mayBeAlone = true;
   std::vector<Transfer> all;
   for (Transfer &each :
@@ -274,7 +275,8 @@ Status Communicator::Impl::runGroup(const std::vector<Call> &calls,
       all.end());
   if (all.empty())
     return Status::success();
-  if (all.size() == 1 && mayBeAlone)
+  if (all.size() == 1 && mayBeAlone &&
+      hasRoomFor(all[0].checked, all[0].chosen))
     return launch(all[0].call, all[0].checked, all[0].chosen);
   IRISRT_ASSIGN_OR_RETURN(const LoadedKernel *kernel,
                           kernelOf(groupSpec(), /*together=*/false));

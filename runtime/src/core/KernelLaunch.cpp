@@ -39,10 +39,7 @@ Expected<uint32_t> World::Impl::maxCoresident(const Kernel &kernel) {
   IRISRT_ASSIGN_OR_RETURN(
       uint32_t most,
       backend->maxCoresident({kernel.handle_}, configOf(kernel.info())));
-  // On one H200, sends of 7 ranks that had 448 of the 528 programs together
-  // ended, those of 8 ranks with 464 did not: a quarter stays free.
-  if (ranksOnDevice > 1)
-    most = std::max((most - most / 4) / ranksOnDevice, uint32_t(1));
+  most = std::max(most / ranksOnDevice, uint32_t(1));
   std::lock_guard<std::mutex> lock(mutex);
   coresidentLimits[kernel.handle_] = most;
   return most;

@@ -357,8 +357,7 @@ TEST_P(GpuWorlds, DivideDevicesAmongRanks) {
     RANK_ASSIGN(uint32_t all, most(*alone));
     RANK_ASSIGN(auto world, createWorld(launch));
     RANK_ASSIGN(uint32_t mine, most(*world));
-    // A quarter of a shared device stays free.
-    RANK_CHECK(mine == (ranks > 1 ? (all - all / 4) / ranks : all));
+    RANK_CHECK(mine == all / ranks);
     return "";
   });
   EXPECT_EQ(failures(ends), "");

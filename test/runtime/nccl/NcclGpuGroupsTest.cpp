@@ -109,10 +109,15 @@ protected:
         }));
   }
   /// Runs the body in threads of one process, on one device.
-  std::string runOnOneDevice(const Body &body) const {
+  std::string runOnOneDevice(
+      const Body &body,
+      const std::function<void(FakeGpuControl &)> &setUp = nullptr) const {
     return failures(runProcesses(1, [&](const LaunchInfo &) -> std::string {
       setEnvironment();
-      fake<FakeGpuControl *()>("fakeGpuControl")()->loadsWhenIdle = !isHip();
+      FakeGpuControl *control = fake<FakeGpuControl *()>("fakeGpuControl")();
+      control->loadsWhenIdle = !isHip();
+      if (setUp)
+        setUp(*control);
       SharedValue<ncclUniqueId> shared;
       return failures(runThreads(size(), [&](const LaunchInfo &launch) {
         return runRank(launch, /*device=*/0, shared, body);
@@ -215,6 +220,37 @@ TEST_P(NcclGpuGroups, AreLoadedBeforeTheyRun) {
         TRY_TEXT(exchange.enqueue());
         return exchange.check();
       }));
+}
+
+/// The device runs fewer programs of a receive at once than of a send, and than
+/// their message is divided among.
+TEST_P(NcclGpuGroups, HaveKernelsOfDifferentSizes) {
+  EXPECT_EQ("",
+            runOnOneDevice(
+                [](NcclRank &rank, GpuStream &stream) -> std::string {
+                  Exchange exchange(rank, stream);
+                  TRY_TEXT(exchange.enqueue());
+                  TRY_TEXT(exchange.check());
+                  // Each in a launch of its own, from the even ranks on.
+                  const int next = (rank.rank + 1) % rank.size;
+                  const int last = (rank.rank + rank.size - 1) % rank.size;
+                  const std::vector<int64_t> in = message(rank.rank, next, 0);
+                  std::vector<int64_t> out(count);
+                  for (bool isSend : {rank.rank % 2 == 0, rank.rank % 2 != 0})
+                    if (isSend)
+                      NCCL_TRY(ncclSend(in.data(), count, ncclInt64, next,
+                                        rank.comm, stream.get()));
+                    else
+                      NCCL_TRY(ncclRecv(out.data(), count, ncclInt64, last,
+                                        rank.comm, stream.get()));
+                  RANK_CHECK(stream.synchronize());
+                  RANK_CHECK(out == message(last, rank.rank, 0));
+                  return "";
+                },
+                [](FakeGpuControl &control) {
+                  control.processors = 8;
+                  control.largeKernels = "iris.recv_";
+                }));
 }
 
 /// A communicator's first sends are loaded before those of another one in the

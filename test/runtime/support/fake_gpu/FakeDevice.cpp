@@ -146,7 +146,8 @@ Result fake_cuda_attribute(int *value, int attribute, Device) {
   auto found = values.find(attribute);
   if (found == values.end())
     return misuse("unknown CUDA device attribute");
-  *value = found->second;
+  *value = attribute == 16 && control().processors ? control().processors
+                                                   : found->second;
   return success;
 }
 
@@ -156,7 +157,8 @@ Result fake_hip_attribute(int *value, int attribute, Device) {
   auto found = values.find(attribute);
   if (found == values.end())
     return misuse("unknown HIP device attribute");
-  *value = found->second;
+  *value = attribute == 63 && control().processors ? control().processors
+                                                   : found->second;
   return success;
 }
 

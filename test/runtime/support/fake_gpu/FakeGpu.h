@@ -54,6 +54,11 @@ struct FakeGpuControl {
 
   /// Like CUDA: a module is loaded when the kernels of the process have ended.
   bool loadsWhenIdle = false;
+  /// Multiprocessors, or compute units, of a device; 0: those of a large one.
+  int processors = 0;
+  /// A processor runs one program of the kernels whose names begin like this;
+  /// null: none.
+  const char *largeKernels = nullptr;
 
   /// Objects that were created and not destroyed.
   std::atomic<int> contexts{0}, chunks{0}, reservations{0}, mappings{0},

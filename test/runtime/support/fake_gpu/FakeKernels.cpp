@@ -285,9 +285,11 @@ Result fake_set_function_attribute(Function function, int attribute,
   return success;
 }
 
-Result fake_occupancy(int *blocks, Function, int threads, size_t) {
+Result fake_occupancy(int *blocks, Function function, int threads, size_t) {
   FAKE_ENTER_BOUND("occupancy");
-  *blocks = 2048 / threads;
+  const char *large = fakeGpuControl()->largeKernels;
+  const std::string &name = static_cast<FakeFunction *>(function)->name;
+  *blocks = large && name.rfind(large, 0) == 0 ? 1 : 2048 / threads;
   return success;
 }
 

@@ -15,9 +15,25 @@ namespace iris::nccl {
 /// streams that the caller passes. Used by one thread at a time.
 class CallerStreams {
 public:
+  /// A stream of the caller while a call uses it. Between calls the caller may
+  /// destroy it.
+  class InUse {
+  public:
+    InUse(iris::rt::World &world, iris::rt::Stream stream);
+    InUse(InUse &&other) noexcept;
+    ~InUse();
+    iris::rt::Stream stream() const { return stream_; }
+
+  private:
+    iris::rt::World *world_;
+    iris::rt::Stream stream_;
+  };
   /// A stream that operations can be enqueued on.
   struct Entered {
-    iris::rt::Stream stream;
+    explicit Entered(InUse &&used) : used(std::move(used)) {}
+    iris::rt::Stream stream() const { return used.stream(); }
+
+    InUse used;
     /// Whether other streams are ordered against it: not if it is captured.
     bool isOrdered = false;
     /// Its World::streamId().
@@ -35,6 +51,8 @@ public:
   /// program's others wait for each other.
   static bool mayWait(iris::rt::DeviceKind device, const void *one,
                       const void *other);
+  /// Takes a stream of the caller, before operations are prepared for it.
+  iris::rt::Expected<InUse> use(iris::rt::World &world, void *native);
   /// Takes a stream of the caller and orders it behind the operations on
   /// others.
   iris::rt::Expected<Entered> enter(iris::rt::World &world, void *native);

@@ -379,7 +379,7 @@ Status ncclComm::runCollective(const Operation &operation) {
   IRISRT_ASSIGN_OR_RETURN(CallerStreams::Entered entered,
                           streams_.enter(world, operation.stream));
   ccl::Call call = operation.call;
-  call.stream = entered.stream;
+  call.stream = entered.stream();
   // A call that fails may have enqueued a part of its work.
   auto run = [this](const ccl::Call &each) { return session_.run(each); };
   Status status = operation.factor ? scaling.run(world, options.numRanks, run,
@@ -404,8 +404,8 @@ ncclComm::runPointToPoint(const std::vector<const Operation *> &operations) {
     IRISRT_ASSIGN_OR_RETURN(CallerStreams::Entered each,
                             streams_.enter(world, operation->stream));
     natives.push_back(operation->stream);
-    entered.push_back(each);
-    streams.push_back(each.stream);
+    streams.push_back(each.stream());
+    entered.push_back(std::move(each));
   }
   Status status = session_.runPointToPoint(pointToPoint_, calls, streams);
   for (const CallerStreams::Entered &each : entered) {
@@ -477,9 +477,15 @@ void ncclComm::loadTransfers(const std::vector<Operation> &operations) {
   // Between nodes, the peers have other numbers.
   if (!checkInUse().ok() || session_.spansNodes())
     return;
-  for (const Operation &operation : operations)
-    if (operation.isPointToPoint() && operation.call.root != options.rank)
+  for (const Operation &operation : operations) {
+    if (!operation.isPointToPoint() || operation.call.root == options.rank)
+      continue;
+    // Some drivers cannot load while the stream is captured.
+    Expected<CallerStreams::InUse> used =
+        streams_.use(*session_.world, operation.stream);
+    if (used.ok())
       session_.collectives->load(operation.call).ignore("run() reports it");
+  }
 }
 
 /// Collectives run one after another, then all sends and all receives at once.

@@ -170,8 +170,9 @@ struct World::Impl {
   mutable std::mutex mutex; // guards the members below
   /// Changed only with both mutexes held.
   std::vector<std::unique_ptr<Loaded>> modules;
-  /// Besides mainStream; those of the caller too.
+  /// Besides mainStream; those of the caller too, while they are in use.
   std::set<uint64_t> streams;
+  std::set<uint64_t> adopted;
   std::map<uint64_t, uint32_t> coresidentLimits; // by kernel handle
   uint32_t channels = 0;
   Status failure_;

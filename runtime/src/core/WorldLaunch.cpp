@@ -142,8 +142,10 @@ Expected<Stream> World::adoptStream(void *native) {
   IRISRT_ASSIGN_OR_RETURN(StreamHandle handle,
                           impl_->backend->adoptStream(native));
   std::lock_guard<std::mutex> lock(impl_->mutex);
-  if (handle.value != impl_->mainStream.value)
+  if (handle.value != impl_->mainStream.value) {
     impl_->streams.insert(handle.value);
+    impl_->adopted.insert(handle.value);
+  }
   return Stream{handle.value};
 }
 
@@ -153,7 +155,20 @@ Status World::forgetStream(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->backend->forgetStream({stream.id}));
   std::lock_guard<std::mutex> lock(impl_->mutex);
   impl_->streams.erase(stream.id);
+  impl_->adopted.erase(stream.id);
   return Status::success();
+}
+
+void World::setInUse(Stream stream, bool isInUse) {
+  if (!impl_->owner.isHere())
+    return;
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  if (impl_->adopted.count(stream.id) == 0)
+    return;
+  if (isInUse)
+    impl_->streams.insert(stream.id);
+  else
+    impl_->streams.erase(stream.id);
 }
 
 Status World::destroyStream(Stream stream) {
@@ -161,7 +176,8 @@ Status World::destroyStream(Stream stream) {
   IRISRT_RETURN_IF_ERROR(impl_->checkNotCaptured({{stream.id}}));
   {
     std::lock_guard<std::mutex> lock(impl_->mutex);
-    if (impl_->streams.erase(stream.id) == 0)
+    const bool isKnown = impl_->streams.erase(stream.id) != 0;
+    if (impl_->adopted.erase(stream.id) == 0 && !isKnown)
       return makeStatus(
           StatusCode::invalidArgument,
           "unknown stream, or the default stream, which cannot be "

@@ -253,6 +253,48 @@ TEST_P(NcclGpuGroups, HaveKernelsOfDifferentSizes) {
                 }));
 }
 
+/// A program may destroy its streams between calls; those without one do not
+/// ask them, nor do calls with another stream.
+TEST_P(NcclGpuGroups, StreamsEndBetweenCalls) {
+  EXPECT_EQ("", run([](NcclRank &rank, GpuStream &stream) -> std::string {
+              const int32_t mine = rank.rank + 1;
+              const int32_t sum = rank.size * (rank.size + 1) / 2;
+              void *memory = nullptr;
+              ncclWindow_t window = nullptr;
+              NCCL_TRY(ncclMemAlloc(&memory, 1 << 20));
+              NCCL_TRY(ncclCommWindowRegister(rank.comm, memory, 1 << 20,
+                                              &window,
+                                              NCCL_WIN_COLL_SYMMETRIC));
+              for (int round = 0; round < 2; ++round) {
+                GpuStream other(rank.rank % 2);
+                int32_t out = 0;
+                NCCL_TRY(ncclAllReduce(&mine, &out, 1, ncclInt32, ncclSum,
+                                       rank.comm, other.get()));
+                RANK_CHECK(other.synchronize() && out == sum);
+              }
+              ncclResult_t state = ncclInProgress;
+              NCCL_TRY(ncclCommGetAsyncError(rank.comm, &state));
+              NCCL_EXPECT(ncclSuccess, state);
+              ncclComm_t child = nullptr;
+              NCCL_TRY(ncclCommSplit(rank.comm, 0, rank.rank, &child, nullptr));
+              NCCL_TRY(ncclCommDestroy(child));
+              // Its kernels are loaded first.
+              Exchange exchange(rank, stream);
+              TRY_TEXT(exchange.enqueue());
+              TRY_TEXT(exchange.check());
+              {
+                GpuStream other(rank.rank % 2);
+                int32_t out = 0;
+                NCCL_TRY(ncclAllReduce(&mine, &out, 1, ncclInt32, ncclSum,
+                                       rank.comm, other.get()));
+                RANK_CHECK(other.synchronize() && out == sum);
+              }
+              NCCL_TRY(ncclCommWindowDeregister(rank.comm, window));
+              NCCL_TRY(ncclMemFree(memory));
+              return "";
+            }));
+}
+
 /// A communicator's first sends are loaded before those of another one in the
 /// group run: these may end only after the first ones, as on rank 0, where both
 /// are on one stream.

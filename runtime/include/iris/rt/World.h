@@ -468,6 +468,14 @@ public:
   /// \param stream the stream
   /// \retval invalidArgument it is no adopted stream
   Status forgetStream(Stream stream);
+  /// Between its uses, an adopted stream need not exist. While it is not in
+  /// use, it is not asked whether it is captured, and sync() and the end of the
+  /// world do not wait for its work (see follow()); a program that creates
+  /// another stream with its handle may use that one then. Costs less than
+  /// adopting it again. An adopted stream is in use at first. \param stream an
+  /// adopted stream; others are always in use \param isInUse whether it is in
+  /// use from now on
+  void setInUse(Stream stream, bool isInUse);
   /// Waits for the work of a stream and destroys it.
   /// \retval invalidArgument it is the default stream, or no stream
   Status destroyStream(Stream stream);

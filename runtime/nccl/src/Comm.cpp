@@ -125,15 +125,15 @@ static Expected<std::unique_ptr<Job>> meet(const WorldOptions &world) {
 }
 
 /// Joins the ranks of this node, and at an address those of other nodes.
-static Expected<Session> join(WorldOptions world, int maxCTAs) {
+static Expected<Session> join(WorldOptions world, const Config &config) {
   if (world.launch->address.empty())
-    return Session::open(world, maxCTAs);
+    return Session::open(world, config);
   IRISRT_ASSIGN_OR_RETURN(std::unique_ptr<Job> job, meet(world));
   world.launch = job->nodeLaunch();
   if (job->numNodes() > 1)
-    return Session::open(world, maxCTAs, std::move(job));
+    return Session::open(world, config, std::move(job));
   IRISRT_RETURN_IF_ERROR(job->destroy());
-  return Session::open(world, maxCTAs);
+  return Session::open(world, config);
 }
 
 Status ncclComm::open() {
@@ -161,7 +161,7 @@ Status ncclComm::open() {
   world.cancelled = &cancelled_;
 
   std::lock_guard<std::mutex> running(runMutex_);
-  Expected<Session> session = join(world, options.config.maxCTAs);
+  Expected<Session> session = join(world, options.config);
   std::lock_guard<std::mutex> lock(mutex_);
   if (!session.ok()) {
     openError_ = session.status();

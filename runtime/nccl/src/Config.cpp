@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Config.cpp - Options of ncclConfig_t -------------------------------===//
 #include "Config.h"
+#include "iris/rt/Env.h"
 
 #include <climits>
 #include <cstddef>
@@ -38,6 +39,19 @@ static Status readCTAs(const ncclConfig_t &config, Config &values) {
   return Status::success();
 }
 
+static Status readPolicy(const ncclConfig_t &config, Config &values) {
+  if (config.size < IRIS_SIZE_WITH(CTAPolicy) ||
+      config.CTAPolicy == NCCL_CONFIG_UNDEF_INT)
+    return Status::success();
+  constexpr int all = NCCL_CTA_POLICY_EFFICIENCY | NCCL_CTA_POLICY_ZERO;
+  if (config.CTAPolicy < 0 || config.CTAPolicy > all)
+    return makeStatus(StatusCode::invalidArgument,
+                      "the config's 'CTAPolicy' is %d; expected 0 to %d",
+                      config.CTAPolicy, all);
+  values.ctaPolicy = config.CTAPolicy;
+  return Status::success();
+}
+
 /// Options that have no effect here; their values are checked as NCCL does.
 static Status checkOthers(const ncclConfig_t &config) {
   struct Option {
@@ -53,8 +67,6 @@ static Status checkOthers(const ncclConfig_t &config) {
       IRIS_OPTION(cgaClusterSize, 0, INT_MAX),
       IRIS_OPTION(splitShare, 0, 1),
       IRIS_OPTION(collnetEnable, 0, 1),
-      IRIS_OPTION(CTAPolicy, 0,
-                  NCCL_CTA_POLICY_EFFICIENCY | NCCL_CTA_POLICY_ZERO),
       IRIS_OPTION(shrinkShare, 0, 1),
       IRIS_OPTION(nvlsCTAs, 1, INT_MAX),
       IRIS_OPTION(nChannelsPerNetPeer, 1, 64),
@@ -74,11 +86,19 @@ static Status checkOthers(const ncclConfig_t &config) {
   return Status::success();
 }
 
+/// Variables of the environment come before the config, as with NCCL.
+static Config withEnvironment(Config values) {
+  values.isBlocking = Env::get().ncclCommBlocking().value_or(values.isBlocking);
+  values.maxCTAs = Env::get().ncclMaxCtas().value_or(values.maxCTAs);
+  values.ctaPolicy = Env::get().ncclCtaPolicy().value_or(values.ctaPolicy);
+  return values;
+}
+
 Expected<Config> iris::nccl::readConfig(const ncclConfig_t *config,
                                         const Config &inherited) {
   Config values = inherited;
   if (!config)
-    return values;
+    return withEnvironment(values);
   // Every version has the fields up to this one.
   if (config->magic != NCCL_CONFIG_MAGIC ||
       config->size < IRIS_SIZE_WITH(blocking))
@@ -88,6 +108,7 @@ Expected<Config> iris::nccl::readConfig(const ncclConfig_t *config,
                       config->magic, config->size);
   IRISRT_RETURN_IF_ERROR(readBlocking(*config, values));
   IRISRT_RETURN_IF_ERROR(readCTAs(*config, values));
+  IRISRT_RETURN_IF_ERROR(readPolicy(*config, values));
   IRISRT_RETURN_IF_ERROR(checkOthers(*config));
-  return values;
+  return withEnvironment(values);
 }

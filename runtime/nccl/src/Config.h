@@ -15,9 +15,13 @@ struct Config {
   bool isBlocking = true;
   /// The most programs of a kernel; 0: no limit. The ranks use the smallest.
   int maxCTAs = 0;
+  /// Bits of NCCL_CTA_POLICY_EFFICIENCY and NCCL_CTA_POLICY_ZERO; those of all
+  /// ranks have an effect on each.
+  int ctaPolicy = NCCL_CTA_POLICY_DEFAULT;
 };
 
-/// Reads the options of a communicator.
+/// Reads the options of a communicator; NCCL_MAX_CTAS, NCCL_CTA_POLICY and
+/// NCCL_COMM_BLOCKING come before them.
 /// \param config the options of any version of NCCL since 2.14; may be null
 /// \param inherited the values where the options have none
 /// \retval invalidArgument it was not initialized, or a value is invalid

@@ -22,11 +22,12 @@ using namespace iris::rt;
 /// peers, expires before that of streams.
 static constexpr double beyondTransfersSeconds = 10;
 
-Expected<Session> Session::open(const WorldOptions &options, int maxCTAs,
+Expected<Session> Session::open(const WorldOptions &options,
+                                const Config &config,
                                 std::unique_ptr<rt::Job> job) {
   Session session;
   session.job = std::move(job);
-  Status status = session.join(options, maxCTAs);
+  Status status = session.join(options, config);
   if (!status.ok()) {
     if (session.job)
       session.job->fail(status);
@@ -67,11 +68,24 @@ static Status checkGpus(const std::vector<std::string> &gpus, const Job *job) {
   return Status::success();
 }
 
-Expected<Session::Agreed> Session::agree(int deviceIndex, int maxCTAs) {
+/// The most programs of a kernel. A policy other than the default leaves three
+/// quarters of the processors to other kernels.
+static int64_t mostPrograms(const Config &config, const World &world) {
+  const int64_t processors = world.deviceAttributes().processors;
+  const bool isFree =
+      config.ctaPolicy == NCCL_CTA_POLICY_DEFAULT || processors == 0;
+  return iris::ccl::smallerLimit(
+      config.maxCTAs, isFree ? 0 : std::max<int64_t>(processors / 4, 1));
+}
+
+Expected<Session::Agreed> Session::agree(int deviceIndex,
+                                         const Config &config) {
   const Env &env = Env::get();
   const std::string mine = formatString(
-      "%d %d %d %s", maxCTAs, env.checkCollectives() ? 1 : 0,
-      env.ncclMultiRankGpu() ? 1 : 0, describeGpu(*world, deviceIndex).c_str());
+      "%lld %d %d %d %s", static_cast<long long>(mostPrograms(config, *world)),
+      config.ctaPolicy & NCCL_CTA_POLICY_ZERO ? 1 : 0,
+      env.checkCollectives() ? 1 : 0, env.ncclMultiRankGpu() ? 1 : 0,
+      describeGpu(*world, deviceIndex).c_str());
   IRISRT_ASSIGN_OR_RETURN(std::vector<std::string> texts, exchange(mine));
   Agreed agreed;
   bool multiRankGpu = false;
@@ -79,9 +93,10 @@ Expected<Session::Agreed> Session::agree(int deviceIndex, int maxCTAs) {
   for (const std::string &each : texts) {
     std::istringstream words(each);
     int64_t maxPrograms = 0;
-    bool checks = false, several = false;
-    words >> maxPrograms >> checks >> several >> gpus.emplace_back();
+    bool copies = false, checks = false, several = false;
+    words >> maxPrograms >> copies >> checks >> several >> gpus.emplace_back();
     agreed.maxPrograms = ccl::smallerLimit(agreed.maxPrograms, maxPrograms);
+    agreed.prefersCopies = agreed.prefersCopies || copies;
     agreed.checkCalls = agreed.checkCalls || checks;
     multiRankGpu = multiRankGpu || several;
   }
@@ -90,7 +105,7 @@ Expected<Session::Agreed> Session::agree(int deviceIndex, int maxCTAs) {
   return agreed;
 }
 
-Status Session::join(const WorldOptions &given, int maxCTAs) {
+Status Session::join(const WorldOptions &given, const Config &config) {
   WorldOptions options = given;
   if (job && options.collectiveLimit)
     *options.collectiveLimit += beyondTransfersSeconds;
@@ -106,7 +121,8 @@ Status Session::join(const WorldOptions &given, int maxCTAs) {
   all.index = static_cast<int32_t>(world->rank());
   channel = world->makeChannel();
   IRISRT_ASSIGN_OR_RETURN(Agreed agreed,
-                          agree(given.deviceIndex.value_or(0), maxCTAs));
+                          agree(given.deviceIndex.value_or(0), config));
+  prefersCopies = agreed.prefersCopies;
   communicator.maxPrograms = agreed.maxPrograms;
   communicator.checkCalls = agreed.checkCalls;
   IRISRT_ASSIGN_OR_RETURN(collectives,
@@ -182,8 +198,30 @@ Status Session::end() {
   return status;
 }
 
+/// Whether all ranks' buffers are in windows. The ranks' buffers are at the
+/// same offsets of these, so that each comes to the same answer.
+bool Session::canCopyAllGather(const ccl::Call &call) const {
+  const uint64_t bytes = call.count * ccl::dtypeBytes(call.dtype);
+  auto isInWindow = [&](const void *buffer, uint64_t length) {
+    return world->symmetricAddress(reinterpret_cast<uint64_t>(buffer), length)
+        .has_value();
+  };
+  return call.op == ccl::Op::allGather && bytes != 0 &&
+         world->deviceKind() != DeviceKind::host &&
+         isInWindow(call.in, bytes) &&
+         isInWindow(call.out, bytes * world->numRanks());
+}
+
 Status Session::run(const ccl::Call &call) {
-  return between ? between->run(call) : collectives->run(call);
+  if (between)
+    return between->run(call);
+  if (!prefersCopies || !canCopyAllGather(call))
+    return collectives->run(call);
+  ccl::Config config;
+  config.variant = "copy_engine";
+  ccl::Call copied = call;
+  copied.config = &config;
+  return collectives->run(copied);
 }
 
 Expected<double> Session::estimate(const ccl::Call &call) {

@@ -3,6 +3,7 @@
 #ifndef IRIS_NCCL_SESSION_H
 #define IRIS_NCCL_SESSION_H
 
+#include "Config.h"
 #include "PointToPoint.h"
 
 #include "iris/ccl/Communicator.h"
@@ -40,12 +41,13 @@ struct Session {
   /// Where each rank listens for communicators without some of the others,
   /// which may be dead then; empty of a rank that cannot.
   std::vector<std::string> addresses;
+  /// Whether copy engines do what they can, however fast kernels are.
+  bool prefersCopies = false;
 
   /// Joins the other ranks. Collective.
-  /// \param maxCTAs Config::maxCTAs
   /// \param job the ranks of several nodes; null: all are in the world
   static rt::Expected<Session> open(const rt::WorldOptions &options,
-                                    int maxCTAs,
+                                    const Config &config,
                                     std::unique_ptr<rt::Job> job = nullptr);
   /// Leaves the world and the job. Collective unless they have failed.
   rt::Status end();
@@ -74,7 +76,7 @@ struct Session {
   void leave(const rt::Status &status);
 
 private:
-  rt::Status join(const rt::WorldOptions &options, int maxCTAs);
+  rt::Status join(const rt::WorldOptions &options, const Config &config);
   void loadForRanksOfDevice();
   rt::Status exchangeAddresses();
   /// What holds for all ranks.
@@ -83,9 +85,12 @@ private:
     int64_t maxPrograms = 0;
     /// Whether a rank has IRIS_CHECK_COLLECTIVES=1.
     bool checkCalls = false;
+    /// Whether a rank has NCCL_CTA_POLICY_ZERO.
+    bool prefersCopies = false;
   };
   /// \retval failedPrecondition ranks are on one GPU, and none allows it
-  rt::Expected<Agreed> agree(int deviceIndex, int maxCTAs);
+  rt::Expected<Agreed> agree(int deviceIndex, const Config &config);
+  bool canCopyAllGather(const ccl::Call &call) const;
 };
 
 /// A WorldOperation of a session's world. Between nodes it is none: there,

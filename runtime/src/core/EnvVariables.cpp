@@ -2,9 +2,12 @@
 //===- EnvVariables.cpp - Table of environment variables ------------------===//
 #include "core/EnvTable.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cmath>
 #include <cstdlib>
+#include <strings.h>
 
 using namespace iris::rt;
 
@@ -113,6 +116,42 @@ static std::optional<bool> parseFlag(const std::string &text) {
   if (text != "0" && text != "1")
     return std::nullopt;
   return text == "1";
+}
+
+/// Twice optional, as parseTune().
+static std::optional<std::optional<bool>>
+parseOptionalFlag(const std::string &text) {
+  std::optional<bool> flag = parseFlag(text);
+  return flag ? std::optional<std::optional<bool>>(flag) : std::nullopt;
+}
+
+static std::optional<std::optional<int>>
+parsePrograms(const std::string &text) {
+  std::optional<uint64_t> number = parseNumber(text);
+  if (!number || *number < 1 || *number > INT_MAX)
+    return std::nullopt;
+  return std::optional<int>(static_cast<int>(*number));
+}
+
+/// NCCL's names, joined by '|', or the number of one; NCCL ignores the case.
+static std::optional<std::optional<int>>
+parseCtaPolicy(const std::string &text) {
+  static const char *const names[] = {"DEFAULT", "EFFICIENCY", "ZERO"};
+  int policy = 0;
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t end = std::min(text.find('|', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    int value = 0;
+    while (value < 3 && strcasecmp(word.c_str(), names[value]) != 0 &&
+           word != std::to_string(value))
+      ++value;
+    if (value == 3)
+      return std::nullopt;
+    policy |= value;
+    begin = end + 1;
+  }
+  return std::optional<int>(policy);
 }
 
 /// "off" or "on".
@@ -257,6 +296,22 @@ const std::vector<EnvTable::Row> &EnvTable::rows() {
         "one GPU.",
         false},
        set<&Env::ncclMultiRankGpu_, parseFlag>},
+      {{"NCCL_MAX_CTAS", "at least 1", "those of the configs",
+        "NCCL's: the most programs of a kernel of libiris_nccl, in place of "
+        "maxCTAs in a communicator's config; the ranks use the smallest.",
+        false},
+       set<&Env::ncclMaxCtas_, parsePrograms>},
+      {{"NCCL_CTA_POLICY", "DEFAULT, EFFICIENCY, ZERO or 0 to 2",
+        "those of the configs",
+        "NCCL's: what kernels of libiris_nccl leave free, in place of "
+        "CTAPolicy in a communicator's config.",
+        false},
+       set<&Env::ncclCtaPolicy_, parseCtaPolicy>},
+      {{"NCCL_COMM_BLOCKING", "0 or 1", "those of the configs",
+        "NCCL's: 0: calls of libiris_nccl return before their work is "
+        "enqueued; in place of blocking in a communicator's config.",
+        false},
+       set<&Env::ncclCommBlocking_, parseOptionalFlag>},
       {{"IRIS_TUNE", "off, quick or full",
         "quick for matmuls on CUDA, else off",
         "How long kernels are measured to choose among them.", false},

@@ -200,6 +200,35 @@ TEST(Env, Values) {
   EXPECT_NE(envOf({{"IRIS_WAIT_LIMIT", "-1"}}).warning(), "");
 }
 
+TEST(Env, OptionsOfNccl) {
+  EXPECT_EQ(envOf({}).ncclMaxCtas(), std::nullopt);
+  EXPECT_EQ(envOf({}).ncclCommBlocking(), std::nullopt);
+  Env env = envOf({{"NCCL_MAX_CTAS", "32"}, {"NCCL_COMM_BLOCKING", "0"}});
+  EXPECT_EQ(env.ncclMaxCtas(), 32);
+  EXPECT_EQ(env.ncclCommBlocking(), false);
+  EXPECT_EQ(env.warning(), "");
+  for (const char *wrong : {"0", "-1", "many", "4294967297"}) {
+    env = envOf({{"NCCL_MAX_CTAS", wrong}});
+    EXPECT_EQ(env.ncclMaxCtas(), std::nullopt);
+    EXPECT_EQ(env.warning(), std::string("NCCL_MAX_CTAS='") + wrong +
+                                 "' is ignored; expected at least 1");
+  }
+  EXPECT_EQ(envOf({{"NCCL_COMM_BLOCKING", "2"}}).ncclCommBlocking(),
+            std::nullopt);
+  EXPECT_EQ(envOf({}).ncclCtaPolicy(), std::nullopt);
+  for (const auto &[text, bits] : {std::pair("0", 0),
+                                   {"1", 1},
+                                   {"ZERO", 2},
+                                   {"default", 0},
+                                   {"Efficiency|ZERO", 3}})
+    EXPECT_EQ(envOf({{"NCCL_CTA_POLICY", text}}).ncclCtaPolicy(), bits);
+  for (const char *wrong : {"3", "ZERO|", "|", "FEW", "-1"}) {
+    env = envOf({{"NCCL_CTA_POLICY", wrong}});
+    EXPECT_EQ(env.ncclCtaPolicy(), std::nullopt) << wrong;
+    EXPECT_NE(env.warning(), "");
+  }
+}
+
 TEST(Env, Tuning) {
   EXPECT_EQ(envOf({}).tune(), std::nullopt);
   for (TuneLevel level : {TuneLevel::off, TuneLevel::quick, TuneLevel::full})

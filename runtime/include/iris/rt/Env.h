@@ -137,6 +137,14 @@ public:
   /// \return NCCL_MULTI_RANK_GPU_ENABLE=1: several ranks of a communicator of
   ///   libiris_nccl may be on one GPU
   bool ncclMultiRankGpu() const { return ncclMultiRankGpu_; }
+  /// \return NCCL_MAX_CTAS: the most programs of libiris_nccl's kernels, in
+  ///   place of ncclConfig_t::maxCTAs
+  std::optional<int> ncclMaxCtas() const { return ncclMaxCtas_; }
+  /// \return NCCL_CTA_POLICY: the bits of ncclConfig_t::CTAPolicy, in its place
+  std::optional<int> ncclCtaPolicy() const { return ncclCtaPolicy_; }
+  /// \return NCCL_COMM_BLOCKING: whether calls of libiris_nccl wait until their
+  ///   work is enqueued, in place of ncclConfig_t::blocking
+  std::optional<bool> ncclCommBlocking() const { return ncclCommBlocking_; }
   /// \return IRIS_NCCL=off: libiris_nccl passes every call to ncclLibrary()
   bool ncclIsOff() const { return ncclIsOff_; }
   /// \return IRIS_NCCL_LIBRARY: the library that serves what libiris_nccl does
@@ -196,6 +204,8 @@ private:
       nodeAddress_, interNodeLibrary_;
   bool checkCollectives_ = false, refuseHostCode_ = false, ncclIsOff_ = false,
        ncclMultiRankGpu_ = false;
+  std::optional<bool> ncclCommBlocking_;
+  std::optional<int> ncclMaxCtas_, ncclCtaPolicy_;
   std::optional<DeviceKind> ncclDevice_;
   std::optional<TuneLevel> tune_;
   std::optional<double> waitLimit_, joinLimit_, collectiveLimit_,

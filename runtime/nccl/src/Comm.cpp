@@ -2,6 +2,7 @@
 //===- Comm.cpp - A communicator ------------------------------------------===//
 #include "Comm.h"
 
+#include "LocalRanks.h"
 #include "core/Log.h"
 #include "iris-c/RuntimeABI.h"
 #include "iris/rt/Env.h"
@@ -347,6 +348,7 @@ Status ncclComm::destroy() {
   if (!session.world || !session.world->failure().ok()) {
     // No rank waits for this one any more.
     session.end().ignore("the failure is known");
+    session.free();
     LocalRanks::remove(job);
     return Status::success();
   }

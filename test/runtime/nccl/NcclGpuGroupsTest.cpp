@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <thread>
 
 using namespace iris::rt;
 using namespace iris::rt::test;
@@ -107,6 +108,17 @@ protected:
           setEnvironment();
           return runRank(launch, launch.rank % 2, shared, body);
         }));
+  }
+  /// Runs the body in threads of one process, on two devices.
+  std::string runInThreads(const Body &body) const {
+    return failures(runProcesses(1, [&](const LaunchInfo &) -> std::string {
+      setEnvironment();
+      fake<FakeGpuControl *()>("fakeGpuControl")()->unloadsWhenIdle = !isHip();
+      SharedValue<ncclUniqueId> shared;
+      return failures(runThreads(size(), [&](const LaunchInfo &launch) {
+        return runRank(launch, launch.rank % 2, shared, body);
+      }));
+    }));
   }
   /// Runs the body in threads of one process, on one device.
   std::string runOnOneDevice(
@@ -251,6 +263,36 @@ TEST_P(NcclGpuGroups, HaveKernelsOfDifferentSizes) {
                   control.processors = 8;
                   control.largeKernels = "iris.recv_";
                 }));
+}
+
+/// The last rank of a process destroys what all had. A driver waits there for
+/// kernels of the others, which have gone on and wait for this one's.
+TEST_P(NcclGpuGroups, RanksGoOnAfterTheyDestroyed) {
+  EXPECT_EQ(
+      "", runInThreads([](NcclRank &rank, GpuStream &stream) -> std::string {
+        const int32_t mine = rank.rank + 1;
+        int32_t out = 0;
+        auto sum = [&](ncclComm_t comm) -> std::string {
+          NCCL_TRY(ncclAllReduce(&mine, &out, 1, ncclInt32, ncclSum, comm,
+                                 stream.get()));
+          return "";
+        };
+        TRY_TEXT(sum(rank.comm)); // loads the kernel
+        RANK_CHECK(stream.synchronize());
+        for (int round = 0; round < 3; ++round) {
+          ncclComm_t child = nullptr;
+          NCCL_TRY(ncclCommSplit(rank.comm, 0, rank.rank, &child, nullptr));
+          TRY_TEXT(sum(child));
+          RANK_CHECK(stream.synchronize());
+          if (rank.rank == round % rank.size)
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          NCCL_TRY(ncclCommDestroy(child));
+          TRY_TEXT(sum(rank.comm));
+          RANK_CHECK(stream.synchronize());
+          RANK_CHECK(out == rank.size * (rank.size + 1) / 2);
+        }
+        return "";
+      }));
 }
 
 /// A program may destroy its streams between calls; those without one do not

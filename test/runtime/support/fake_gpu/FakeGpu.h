@@ -52,8 +52,9 @@ struct FakeGpuControl {
   /// Matmuls that were enqueued, and the type of the last one's sums.
   std::atomic<int> blasMatmuls{0}, blasCompute{0};
 
-  /// Like CUDA: a module is loaded when the kernels of the process have ended.
-  bool loadsWhenIdle = false;
+  /// Like CUDA: a module is loaded when the kernels of the process have ended,
+  /// and unloaded when those of its device have.
+  bool loadsWhenIdle = false, unloadsWhenIdle = false;
   /// Multiprocessors, or compute units, of a device; 0: those of a large one.
   int processors = 0;
   /// A processor runs one program of the kernels whose names begin like this;
@@ -73,6 +74,8 @@ struct FakeGpuControl {
   /// Running kernels, and calls that took memory or code away from them. Frees
   /// for which a driver would wait for kernels are ignored; unmaps take effect.
   std::atomic<int> kernelsRunning{0}, takenFromKernels{0};
+  /// By device.
+  std::atomic<int> kernelsRunningOn[8] = {};
   /// Pairs of devices that got peer access.
   std::atomic<int> peerAccesses{0};
   /// The devices that were given access by the last memorySetAccess.

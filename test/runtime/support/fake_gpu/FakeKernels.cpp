@@ -38,6 +38,7 @@ struct FakeModule {
   /// libraries by name, which is the descriptor's number.
   int file = -1;
   std::vector<std::unique_ptr<FakeFunction>> functions;
+  int device = currentDevice();
 
   FakeModule() = default;
   FakeModule(const FakeModule &) = delete;
@@ -204,11 +205,15 @@ Result launch(Function function, const std::vector<unsigned> &grid,
   bool cuda = endOfExtra == 0;
   if (int(dynamicShared) > (cuda ? f->dynamicShared : 64 * 1024 - staticShared))
     return errorInvalidValue;
-  return enqueue(stream, [name = f->name, host = f->host, block, grid, cuda] {
-    ++fakeGpuControl()->kernelsRunning;
+  return enqueue(stream, [name = f->name, host = f->host, block, grid, cuda,
+                          device = currentDevice()] {
+    FakeGpuControl &control = *fakeGpuControl();
+    ++control.kernelsRunning;
+    ++control.kernelsRunningOn[device];
     bool ok =
         host ? runHost(host, block, grid, cuda) : runBuiltIn(name, block, grid);
-    --fakeGpuControl()->kernelsRunning;
+    --control.kernelsRunningOn[device];
+    --control.kernelsRunning;
     return ok;
   });
 }
@@ -251,8 +256,13 @@ Result fake_module_load(Module *module, const void *image, unsigned numOptions,
 }
 
 Result fake_module_unload(Module module) {
-  if (takesFromKernels())
+  if (fakeGpuControl()->unloadsWhenIdle) {
+    const int device = static_cast<FakeModule *>(module)->device;
+    while (fakeGpuControl()->kernelsRunningOn[device])
+      std::this_thread::yield();
+  } else if (takesFromKernels()) {
     return success;
+  }
   delete static_cast<FakeModule *>(module);
   --fakeGpuControl()->modules;
   return success;

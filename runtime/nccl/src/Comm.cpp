@@ -465,13 +465,14 @@ bool ncclComm::onlyEnqueues(const std::vector<Operation> &operations) {
   if (operations.size() > maxPending || !checkInUse().ok() ||
       session_.spansNodes())
     return false;
-  return std::all_of(
-      operations.begin(), operations.end(), [&](const Operation &operation) {
-        const bool isOwn =
-            operation.isPointToPoint() && operation.call.root == options.rank;
-        return !isSynchronous(operation) && !operation.factor &&
-               (isOwn || session_.collectives->onlyEnqueues(operation.call));
-      });
+  return std::all_of(operations.begin(), operations.end(),
+                     [&](const Operation &operation) {
+                       const bool isOwn = operation.isPointToPoint() &&
+                                          operation.call.root == options.rank;
+                       return !isSynchronous(operation) && !operation.factor &&
+                              (isOwn || session_.collectives->onlyEnqueues(
+                                            session_.bounded(operation.call)));
+                     });
 }
 
 void ncclComm::loadTransfers(const std::vector<Operation> &operations) {

@@ -76,11 +76,36 @@ static int64_t mostPrograms(const Config &config, const World &world) {
       config.maxCTAs, isFree ? 0 : std::max<int64_t>(processors / 4, 1));
 }
 
+/// Half of the processors. Alone, all of them are faster; but on 2 H200, steps
+/// of DDP and FSDP took 1.05 to 1.07 of NCCL's time, and with half of them 1.02
+/// to 1.04 (benchmarks/results/nvidia-h200-x2/README.md).
+static int64_t overlapProgramsOf(const World &world) {
+  return world.deviceAttributes().processors / 2;
+}
+
+/// Whether programs overlap such calls with computation, and half of the
+/// processors are enough to be no slower than NCCL.
+static bool isOverlapped(const iris::ccl::Call &call, uint32_t numRanks) {
+  constexpr uint64_t mostBytes = uint64_t(512) << 20;
+  const uint64_t bytes = call.count * iris::ccl::dtypeBytes(call.dtype);
+  switch (call.op) {
+  case iris::ccl::Op::allReduce:
+    return bytes <= mostBytes;
+  case iris::ccl::Op::allGather:
+  case iris::ccl::Op::reduceScatter:
+    return bytes <= mostBytes / numRanks;
+  default:
+    return false;
+  }
+}
+
 Expected<Session::Agreed> Session::agree(int deviceIndex,
                                          const Config &config) {
   const Env &env = Env::get();
   const std::string mine = formatString(
-      "%lld %d %d %d %s", static_cast<long long>(mostPrograms(config, *world)),
+      "%lld %lld %d %d %d %s",
+      static_cast<long long>(mostPrograms(config, *world)),
+      static_cast<long long>(overlapProgramsOf(*world)),
       config.ctaPolicy & NCCL_CTA_POLICY_ZERO ? 1 : 0,
       env.checkCollectives() ? 1 : 0, env.ncclMultiRankGpu() ? 1 : 0,
       describeGpu(*world, deviceIndex).c_str());
@@ -90,10 +115,13 @@ Expected<Session::Agreed> Session::agree(int deviceIndex,
   std::vector<std::string> gpus;
   for (const std::string &each : texts) {
     std::istringstream words(each);
-    int64_t maxPrograms = 0;
+    int64_t maxPrograms = 0, overlapPrograms = 0;
     bool copies = false, checks = false, several = false;
-    words >> maxPrograms >> copies >> checks >> several >> gpus.emplace_back();
+    words >> maxPrograms >> overlapPrograms >> copies >> checks >> several >>
+        gpus.emplace_back();
     agreed.maxPrograms = ccl::smallerLimit(agreed.maxPrograms, maxPrograms);
+    agreed.overlapPrograms =
+        ccl::smallerLimit(agreed.overlapPrograms, overlapPrograms);
     agreed.prefersCopies = agreed.prefersCopies || copies;
     agreed.checkCalls = agreed.checkCalls || checks;
     multiRankGpu = multiRankGpu || several;
@@ -121,6 +149,7 @@ Status Session::join(const WorldOptions &given, const Config &config) {
   IRISRT_ASSIGN_OR_RETURN(Agreed agreed,
                           agree(given.deviceIndex.value_or(0), config));
   prefersCopies = agreed.prefersCopies;
+  overlapPrograms = agreed.maxPrograms == 0 ? agreed.overlapPrograms : 0;
   communicator.maxPrograms = agreed.maxPrograms;
   communicator.checkCalls = agreed.checkCalls;
   IRISRT_ASSIGN_OR_RETURN(collectives,
@@ -213,20 +242,34 @@ bool Session::canCopyAllGather(const ccl::Call &call) const {
          isInWindow(call.out, bytes * world->numRanks());
 }
 
-Status Session::run(const ccl::Call &call) {
+/// A config that outlives its calls.
+static const iris::ccl::Config &copyEngine() {
+  static const auto *config = [] {
+    auto *made = new iris::ccl::Config();
+    made->variant = "copy_engine";
+    return made;
+  }();
+  return *config;
+}
+
+iris::ccl::Call Session::bounded(const ccl::Call &call) const {
+  ccl::Call bounded = call;
   if (between)
-    return between->run(call);
-  if (!prefersCopies || !canCopyAllGather(call))
-    return collectives->run(call);
-  ccl::Config config;
-  config.variant = "copy_engine";
-  ccl::Call copied = call;
-  copied.config = &config;
-  return collectives->run(copied);
+    return bounded;
+  if (prefersCopies && canCopyAllGather(call))
+    bounded.config = &copyEngine();
+  else if (isOverlapped(call, world->numRanks()))
+    bounded.maxPrograms = overlapPrograms;
+  return bounded;
+}
+
+Status Session::run(const ccl::Call &call) {
+  return between ? between->run(call) : collectives->run(bounded(call));
 }
 
 Expected<double> Session::estimate(const ccl::Call &call) {
-  return between ? between->estimate(call) : collectives->estimate(call);
+  return between ? between->estimate(call)
+                 : collectives->estimate(bounded(call));
 }
 
 /// Those with ranks of this node are kernels, in which the peer is the rank in

@@ -43,6 +43,9 @@ struct Session {
   std::vector<std::string> addresses;
   /// Whether copy engines do what they can, however fast kernels are.
   bool prefersCopies = false;
+  /// The most programs of operations that programs overlap with computation; 0:
+  /// no limit, or one of the communicator for all operations.
+  int64_t overlapPrograms = 0;
 
   /// Joins the other ranks. Collective.
   /// \param job the ranks of several nodes; null: all are in the world
@@ -55,6 +58,8 @@ struct Session {
   void free();
 
   bool spansNodes() const { return job != nullptr; }
+  /// A collective of all ranks with what bounds it.
+  ccl::Call bounded(const ccl::Call &call) const;
   /// Enqueues a collective of all ranks.
   rt::Status run(const ccl::Call &call);
   /// The time that run(), or a send or receive, is expected to take, in
@@ -85,6 +90,8 @@ private:
   struct Agreed {
     /// The smallest limit that a rank has; 0: none has one.
     int64_t maxPrograms = 0;
+    /// Session::overlapPrograms
+    int64_t overlapPrograms = 0;
     /// Whether a rank has IRIS_CHECK_COLLECTIVES=1.
     bool checkCalls = false;
     /// Whether a rank has NCCL_CTA_POLICY_ZERO.

@@ -172,6 +172,7 @@ struct World::Impl {
   std::vector<std::unique_ptr<Loaded>> modules;
   /// Besides mainStream; those of the caller too, while they are in use.
   std::set<uint64_t> streams;
+  /// Those of the caller, also while they are not in use.
   std::set<uint64_t> adopted;
   std::map<uint64_t, uint32_t> coresidentLimits; // by kernel handle
   uint32_t channels = 0;

@@ -31,7 +31,8 @@ protected:
   /// \param check of the log of each rank
   static std::string
   run(int policy, const std::function<std::string(ncclComm_t, int)> &body,
-      const std::function<bool(const std::string &)> &check) {
+      const std::function<bool(const std::string &)> &check,
+      int maxCTAs = NCCL_CONFIG_UNDEF_INT) {
     SharedValue<ncclUniqueId> shared;
     return failures(
         runProcesses(size, [&](const LaunchInfo &launch) -> std::string {
@@ -47,6 +48,7 @@ protected:
           ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
           if (rank == 1)
             config.CTAPolicy = policy;
+          config.maxCTAs = maxCTAs;
           ncclComm_t comm = nullptr;
           NCCL_TRY(
               ncclCommInitRankConfig(&comm, size, shared.get(), rank, &config));
@@ -127,17 +129,28 @@ INSTANTIATE_TEST_SUITE_P(, NcclGpuPolicy, ::testing::Values("cuda", "hip"),
                            return std::string(info.param);
                          });
 
-/// A quarter of the processors, if one rank wants it.
+/// Half of the processors; a quarter, if one rank wants it.
 TEST_P(NcclGpuPolicy, LeavesProcessors) {
-  EXPECT_EQ("",
-            run(NCCL_CTA_POLICY_DEFAULT, sumAll, [](const std::string &log) {
-              return mostPrograms(log) > processors / 4;
-            }));
+  auto isBetween = [](int least, int most) {
+    return [least, most](const std::string &log) {
+      const int programs = mostPrograms(log);
+      return programs > least && programs <= most;
+    };
+  };
+  EXPECT_EQ("", run(NCCL_CTA_POLICY_DEFAULT, sumAll,
+                    isBetween(processors / 4, processors / 2)));
   for (int policy : {NCCL_CTA_POLICY_EFFICIENCY, NCCL_CTA_POLICY_ZERO})
-    EXPECT_EQ("", run(policy, sumAll, [](const std::string &log) {
-                const int most = mostPrograms(log);
-                return most > 0 && most <= processors / 4;
-              }));
+    EXPECT_EQ("", run(policy, sumAll, isBetween(0, processors / 4)));
+}
+
+/// A limit of the program's own is that of all operations.
+TEST_P(NcclGpuPolicy, LeavesWhatTheProgramSays) {
+  EXPECT_EQ("", run(
+                    NCCL_CTA_POLICY_DEFAULT, sumAll,
+                    [](const std::string &log) {
+                      return mostPrograms(log) > processors / 2;
+                    },
+                    /*maxCTAs=*/1024));
 }
 
 /// Copy engines gather from windows, between two barriers of one program.

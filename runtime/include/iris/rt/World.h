@@ -472,9 +472,9 @@ public:
   /// use, it is not asked whether it is captured, and sync() and the end of the
   /// world do not wait for its work (see follow()); a program that creates
   /// another stream with its handle may use that one then. Costs less than
-  /// adopting it again. An adopted stream is in use at first. \param stream an
-  /// adopted stream; others are always in use \param isInUse whether it is in
-  /// use from now on
+  /// adopting it again. An adopted stream is in use at first.
+  /// \param stream an adopted stream; others are always in use
+  /// \param isInUse whether it is in use from now on
   void setInUse(Stream stream, bool isInUse);
   /// Waits for the work of a stream and destroys it.
   /// \retval invalidArgument it is the default stream, or no stream

@@ -66,10 +66,18 @@ static Status checkGpus(const std::vector<std::string> &gpus, const Job *job) {
   return Status::success();
 }
 
+/// The processors that kernels share with others; 0 on the host, where nothing
+/// else runs on them.
+static int64_t processorsOf(const World &world) {
+  return world.deviceKind() == DeviceKind::host
+             ? 0
+             : world.deviceAttributes().processors;
+}
+
 /// The most programs of a kernel. A policy other than the default leaves three
 /// quarters of the processors to other kernels.
 static int64_t mostPrograms(const Config &config, const World &world) {
-  const int64_t processors = world.deviceAttributes().processors;
+  const int64_t processors = processorsOf(world);
   const bool isFree =
       config.ctaPolicy == NCCL_CTA_POLICY_DEFAULT || processors == 0;
   return iris::ccl::smallerLimit(
@@ -80,7 +88,7 @@ static int64_t mostPrograms(const Config &config, const World &world) {
 /// of DDP and FSDP took 1.05 to 1.07 of NCCL's time, and with half of them 1.02
 /// to 1.04 (benchmarks/results/nvidia-h200-x2/README.md).
 static int64_t overlapProgramsOf(const World &world) {
-  return world.deviceAttributes().processors / 2;
+  return processorsOf(world) / 2;
 }
 
 /// Whether programs overlap such calls with computation, and half of the

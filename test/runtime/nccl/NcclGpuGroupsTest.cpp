@@ -109,37 +109,38 @@ protected:
           return runRank(launch, launch.rank % 2, shared, body);
         }));
   }
+  using SetUpFake = std::function<void(FakeGpuControl &)>;
   /// Runs the body in threads of one process, on two devices.
   std::string runInThreads(const Body &body) const {
-    return failures(runProcesses(1, [&](const LaunchInfo &) -> std::string {
-      setEnvironment();
-      fake<FakeGpuControl *()>("fakeGpuControl")()->unloadsWhenIdle = !isHip();
-      SharedValue<ncclUniqueId> shared;
-      return failures(runThreads(size(), [&](const LaunchInfo &launch) {
-        return runRank(launch, launch.rank % 2, shared, body);
-      }));
-    }));
+    return runInOneProcess(/*devices=*/2, body, [this](FakeGpuControl &fake) {
+      fake.unloadsWhenIdle = !isHip();
+    });
   }
   /// Runs the body in threads of one process, on one device.
-  std::string runOnOneDevice(
-      const Body &body,
-      const std::function<void(FakeGpuControl &)> &setUp = nullptr) const {
-    return failures(runProcesses(1, [&](const LaunchInfo &) -> std::string {
-      setEnvironment();
-      FakeGpuControl *control = fake<FakeGpuControl *()>("fakeGpuControl")();
-      control->loadsWhenIdle = !isHip();
+  std::string runOnOneDevice(const Body &body,
+                             const SetUpFake &setUp = nullptr) const {
+    return runInOneProcess(/*devices=*/1, body, [&](FakeGpuControl &fake) {
+      fake.loadsWhenIdle = !isHip();
       if (setUp)
-        setUp(*control);
-      SharedValue<ncclUniqueId> shared;
-      return failures(runThreads(size(), [&](const LaunchInfo &launch) {
-        return runRank(launch, /*device=*/0, shared, body);
-      }));
-    }));
+        setUp(fake);
+    });
   }
 
 private:
   uint32_t size() const {
     return static_cast<uint32_t>(std::get<1>(GetParam()));
+  }
+
+  std::string runInOneProcess(uint32_t devices, const Body &body,
+                              const SetUpFake &setUp) const {
+    return failures(runProcesses(1, [&](const LaunchInfo &) -> std::string {
+      setEnvironment();
+      setUp(*fake<FakeGpuControl *()>("fakeGpuControl")());
+      SharedValue<ncclUniqueId> shared;
+      return failures(runThreads(size(), [&](const LaunchInfo &launch) {
+        return runRank(launch, launch.rank % devices, shared, body);
+      }));
+    }));
   }
 
   void setEnvironment() const {

@@ -9,7 +9,7 @@
 #include "support/Shared.h"
 #include "support/fake_gpu/LoadedFake.h"
 
-#include <cstring>
+#include <cstdlib>
 
 using namespace iris::rt;
 using namespace iris::rt::test;

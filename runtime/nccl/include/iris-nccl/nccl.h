@@ -91,7 +91,8 @@ typedef enum {
 #define NCCL_REVOKE_DEFAULT 0x00
 
 /* Options of a communicator. Earlier versions end earlier: `size` says where.
- * Iris uses `blocking` and `maxCTAs`; the other options are hints to NCCL. */
+ * Iris uses `blocking`, `maxCTAs` and `CTAPolicy`; the other options are hints
+ * to NCCL. */
 typedef struct ncclConfig_v22800 {
   size_t size;
   unsigned int magic;
